@@ -50,7 +50,7 @@ def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
     if out is None:
         raise UsageError("keep the machine file", "neither XDG_CONFIG_HOME nor HOME is set", "name a place with --out")
     if wanted.launcher and not is_launcher(wanted.launcher):
-        words = f"{wanted.launcher[0]} is no launcher that is known"
+        words = f"{wanted.launcher[0]} is not a known launcher"
         raise UsageError("calibrate", words, "lull calibrate -- mpirun -n 2 --host A,B")
     if not wanted.storage.is_dir():
         raise UsageError("calibrate", f"{wanted.storage} is no folder", "name one with --storage")

@@ -1,1 +1,1 @@
-"""The ranks and nodes of a job that is measured together: one reader for each node, one record of all."""
+"""The ranks and nodes of a job that is measured as a whole: one reader per node, one record of all."""

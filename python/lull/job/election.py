@@ -1,11 +1,11 @@
-"""One reader for each node: the wrappers of a job on one node meet at an address, and whoever takes it first reads.
+"""Elect one reader per node: the first wrapper of a job on a node that binds the node's address reads the meter.
 
-The address is an abstract Unix socket. The kernel gives it to one process only and takes it back when that process
-ends, however it ends: there is no lock that could be stale and no file that could be left. When the reader dies, its
-members see their connections end and elect another.
+The address is an abstract Unix socket. The kernel lets only one process bind it, and releases it when that process
+ends in any way, so no lock can be stale and no file can be left. When the reader dies, its members notice that their
+connections end, and elect another.
 
-Over the connection go lines of JSON: a member sends its rank, later its report; the reader sends `go` when the meter
-runs and `done` when the record is written.
+The messages are lines of JSON: a member sends its rank, and later its report; the reader sends `go` when the meter runs
+and `done` when the record is written.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ CHUNK = 1 << 16
 
 @dataclass
 class Line:
-    """A connection between a member and its reader, as lines of JSON."""
+    """A connection between a member and its reader, which carries lines of JSON."""
 
     connection: socket.socket
     pending: bytes = b""
 
     def fileno(self) -> int:
-        """For `select`."""
+        """The descriptor, for `select`."""
         return self.connection.fileno()
 
     def send(self, message: dict[str, Any]) -> bool:
-        """Send one message; False when the other end is gone."""
+        """Send one message; False if the other end is gone."""
         try:
             self.connection.sendall(json.dumps(message).encode() + b"\n")
         except OSError:
@@ -46,7 +46,7 @@ class Line:
         return True
 
     def receive(self) -> list[dict[str, Any]] | None:
-        """The messages that have arrived; None when the other end is gone and nothing is left of it."""
+        """The messages that have arrived; None if the other end is gone and all its messages were returned."""
         try:
             arrived = self.connection.recv(CHUNK)
         except (BlockingIOError, InterruptedError):
@@ -59,19 +59,19 @@ class Line:
         return [json.loads(line) for line in lines]
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the connection."""
         self.connection.close()
 
 
 @dataclass
 class Reader:
-    """The seat of the one who reads: members connect here."""
+    """The listening socket of the reader, to which members connect."""
 
     listener: socket.socket
     members: list[Line] = field(default_factory=list)
 
     def accept(self) -> Line | None:
-        """The member that has just come; None when it is another user's process, or gone again."""
+        """Accept a member; None if it is a process of another user, or has gone again."""
         try:
             connection, _ = self.listener.accept()
         except OSError:
@@ -82,15 +82,15 @@ class Reader:
         return Line(connection)
 
     def close(self) -> None:
-        """Give the seat back."""
+        """Release the address."""
         self.listener.close()
 
 
 def elect(address: str) -> Reader | Line:
-    """Take the seat at `address`, or a connection to whoever holds it.
+    """Bind `address`, or connect to the process that has bound it.
 
     Raises:
-        LullError: Neither can be had.
+        LullError: Neither succeeds.
     """
     name = f"\0{address}"
     end = time.monotonic() + ELECTION_S
@@ -105,7 +105,7 @@ def elect(address: str) -> Reader | Line:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             connection.connect(name)
-        except OSError as error:  # bound and not yet listening, or just given back
+        except OSError as error:  # bound but not yet listening, or just released
             connection.close()
             if time.monotonic() > end:
                 raise LullError("find the reader of this node", describe_os_error(error)) from error
@@ -118,7 +118,7 @@ def elect(address: str) -> Reader | Line:
 
 
 def _user_of(connection: socket.socket) -> int:
-    """The user at the other end."""
+    """The user of the process at the other end."""
     _, user, _ = struct.unpack(
         "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     )

@@ -1,8 +1,8 @@
-"""Which launcher started this process, as which rank of which job: read from the environment, nothing else.
+"""The launcher that started this process, and its rank and job, according to the environment.
 
-What is believed first comes first. Under Slurm mpirun starts its daemons with srun, so that its ranks inherit SLURM_*
-variables that tell of the daemon; therefore Slurm's are looked at last. A batch script and a shell of `srun --pty` are
-no rank of a job: the first has no step of its own, the second is the only task of its step.
+The first convention that matches counts. Under Slurm, mpirun starts its daemons with srun, so its ranks inherit SLURM_*
+variables that describe the daemon; therefore Slurm's variables come last. A batch script and a shell of `srun --pty`
+are not ranks of a job: the first has no step, the second is the only task of its step.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class JobRank:
     """One rank of a job."""
 
     launcher: str
-    job: str  # alike in all ranks of the job; empty when the launcher gives it no name
+    job: str  # equal in all ranks of the job; empty if the launcher gives it no name
     rank: int
     size: int
-    on_node: int | None = None  # how many ranks there are on this node, where the launcher tells
+    on_node: int | None = None  # number of ranks on this node, if the launcher gives it
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class _Convention:
     launcher: str
     rank: str
     sizes: tuple[str, ...]
-    job: tuple[str, ...]  # variables that together name the job
-    may_be_a_shell: bool = False  # the only task of a step of Slurm: srun --pty
+    job: tuple[str, ...]  # variables that identify the job in combination
+    may_be_a_shell: bool = False  # the only task of a Slurm step: srun --pty
 
 
 _SIZES_ON_NODE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE")
@@ -59,10 +59,10 @@ CONVENTIONS = (
 
 
 def find_place(env: Mapping[str, str]) -> JobRank | None:
-    """The rank that this process is, or None when no launcher started it.
+    """The rank of this process, or None if no launcher started it.
 
     Raises:
-        UsageError: There is a rank, but the size of its job is not told, or one of them makes no sense.
+        UsageError: There is a rank, but the size of its job is missing, or one of them is invalid.
     """
     for convention in CONVENTIONS:
         if convention.rank not in env or (convention.launcher == "Slurm" and "SLURM_STEP_ID" not in env):
@@ -96,7 +96,7 @@ def _on_node(convention: _Convention, env: Mapping[str, str]) -> int | None:
 
 
 def expand_counts(text: str) -> list[int]:
-    """Slurm's short form of a list of counts: `4(x2),1` is 4, 4, 1. Empty when it is something else."""
+    """Expand Slurm's notation of a list of counts: `4(x2),1` is 4, 4, 1. Empty for other texts."""
     counts: list[int] = []
     for item in text.split(","):
         found = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", item)
@@ -107,7 +107,7 @@ def expand_counts(text: str) -> list[int]:
 
 
 def nodes_allocated(env: Mapping[str, str]) -> int:
-    """How many nodes a batch system gave to this job, by what it says in the environment; 1 when it says nothing."""
+    """The number of nodes that a batch system allocated to this job, from the environment; 1 if that has none."""
     for name in ("SLURM_JOB_NUM_NODES", "PBS_NUM_NODES", "LSB_DJOB_NUMHOSTS"):
         if env.get(name, "").isdecimal():
             return max(1, int(env[name]))

@@ -1,9 +1,9 @@
-"""What a node says of itself when several are measured together: who it is, and how its clock stands.
+"""The identity and the clock of a node, for a job that is measured on several nodes.
 
-A node is known by its host name and its boot together: two emulated hosts on one kernel share the boot, two containers
-may share the name. Times are taken by CLOCK_MONOTONIC, which starts anew on every machine; an anchor, the same moment
-by CLOCK_MONOTONIC and by CLOCK_REALTIME, puts them on an axis that nodes have in common as far as their clocks agree.
-Nodes of one boot share the clock itself, and then the anchors do not matter.
+Host name and boot together identify a node: two emulated hosts on one kernel have the same boot, two containers may
+have the same name. Times are taken by CLOCK_MONOTONIC, whose origin differs between machines. An anchor, which is one
+moment by both CLOCK_MONOTONIC and CLOCK_REALTIME, converts them to a common axis, as exactly as the nodes' clocks
+agree. Nodes of one boot share the clock and need no anchors.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Identity:
     """This node, for its own processes and for the other nodes of a job."""
 
     host: Host
-    key: str  # names files of this node beside those of others
+    key: str  # name of this node's files
 
 
 def this_node() -> Identity:
-    """The node this process runs on. Its cores are those of the node, not the few a rank may be bound to."""
+    """The node that this process runs on. Its cores are those of the node, not only those to which a rank is bound."""
     host = this_host().model_copy(update={"cores": os.cpu_count() or 1})
     try:
         network = Path("/proc/self/ns/net").stat().st_ino
@@ -42,12 +42,12 @@ def this_node() -> Identity:
 
 
 def digest(*parts: str) -> str:
-    """A short name that differs whenever one of the parts does."""
+    """A short name that differs if one of the parts differs."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def take_anchor() -> Anchor:
-    """Both clocks read together, the narrowest of a few tries."""
+    """Read both clocks together; of several attempts, the one with the least uncertainty counts."""
     tries = []
     for _ in range(ANCHOR_TRIES):
         before = time.monotonic_ns()
@@ -58,7 +58,7 @@ def take_anchor() -> Anchor:
 
 
 class _Timex(ctypes.Structure):
-    # struct timex of <sys/timex.h> on 64-bit Linux, up to what is read here; the rest is room for the kernel.
+    # struct timex of <sys/timex.h> on 64-bit Linux, up to the last field read here, then padding for the rest.
     _fields_ = (
         ("modes", ctypes.c_uint),
         ("offset", ctypes.c_long),
@@ -71,7 +71,7 @@ class _Timex(ctypes.Structure):
 
 
 def clock_error_s() -> float | None:
-    """The largest error the kernel allows for in CLOCK_REALTIME; None when nothing disciplines the clock."""
+    """The kernel's bound for the error of CLOCK_REALTIME, in seconds; None if the clock is not synchronized."""
     state = _Timex()
     answer = ctypes.CDLL(None).adjtimex(ctypes.byref(state))
     if answer < 0 or answer == TIME_ERROR or state.status & STA_UNSYNC:

@@ -1,14 +1,14 @@
-"""The thread in which a rank's wrapper belongs to its node: it reads the meter for all, or it reports to who does.
+"""The thread of a rank's wrapper that takes part in its node: it reads the meter for all, or reports to the reader.
 
-A thread of its own because the command runs meanwhile: a member must notice at once that its reader has died, and a
-reader must hear the members that come. The wrapper's main thread waits for `begin`, runs the command, gives `report`
-and waits for the end; it is told of both through a descriptor, so that it can wait for signals at the same time.
+It is a separate thread because the command runs at the same time: a member must notice at once that its reader has
+died, and a reader must accept members. The main thread of the wrapper waits until it may begin, runs the command, calls
+`report` and waits for the end. A descriptor signals both events, so that the main thread can also wait for signals.
 
 States of the thread: elect -> read | belong; belong -> elect when the reader dies or leaves; either -> end.
 
-A wrapper whose command failed must end soon, because launchers end a job when they see a rank fail, and the other ranks
-may never stop waiting for the failed one. A member ends when the reader has its report. A reader gives up its role; the
-energy that the next reader reports is a lower bound, of a run that failed.
+A wrapper whose command failed must end soon, because launchers end a job when a rank fails, and the other ranks might
+wait for the failed one without end. A member ends when the reader has its report. A reader gives up its role; the
+energy that the next reader reports is a lower bound, for a run that failed anyway.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from lull.job.part import MeasurementRequest, Report, compose
 from lull.job.siblings import Siblings, all_on_this_node, siblings_of
 from lull.meter.meter import Meter
 
-TAKEOVER_S = 2.0  # in which members of a reader that died come to the next; they notice at once
+TAKEOVER_S = 2.0  # time for members of a dead reader, which notice at once, to connect to the next one
 SOON_S = 0.05
 SELDOM_S = 1.0
-SELDOM_LOOKS = 4  # within the timeout, by nodes that are not the first to merge
+SELDOM_LOOKS = 4  # checks per timeout by nodes that are not the first to merge
 ABANDON_S = 2.0
-ALONE_S = 4.0  # after which a rank that nobody has joined looks whether anybody comes
-LEAVING_S = 0.3  # for which a reader whose own command failed waits for the others before it leaves
+ALONE_S = 4.0  # time after which a rank without members checks whether any will come
+LEAVING_S = 0.3  # time for which a reader whose command failed waits for the others before it leaves
 FOLDER_SUFFIX = ".job-"
 
 
 @dataclass(frozen=True)
 class Job:
-    """The job as its ranks see it, alike in all of them."""
+    """The job, equal in all of its ranks."""
 
     place: JobRank
-    target: Path  # the record to be written or added to
+    target: Path  # the record to write or extend
     asked: MeasurementRequest
     timeout_s: float
 
@@ -56,30 +56,30 @@ class Job:
 
     @property
     def folder(self) -> Path:
-        """Where its nodes meet."""
+        """The folder of the exchange between its nodes."""
         return self.target.parent / f".{self.target.name}{FOLDER_SUFFIX}{self.key}"
 
 
 @dataclass
 class _Member:
-    """A rank of this node as its reader knows it."""
+    """A rank of this node, from the view of its reader."""
 
-    line: Line | None = None  # None: the reader's own rank, or one that has not come to this reader yet
+    line: Line | None = None  # None: the reader's own rank, or one that has not connected to this reader yet
     report: Report | None = None
     lost: bool = False
 
 
 class _AbandonedError(Exception):
-    """The main thread has given up; nobody is told."""
+    """The main thread has given up; this is not reported."""
 
 
 class NodeAgent:
     """This rank on its node.
 
     Args:
-        job: What is measured.
+        job: The measured job.
         identity: This node.
-        deliver: Called in the thread of the one reader that merges, when all parts are there.
+        deliver: Called in the thread of the reader that merges, when all parts exist.
     """
 
     def __init__(self, job: Job, identity: Identity, deliver: Callable[[NodeExchange], None]) -> None:
@@ -87,8 +87,8 @@ class NodeAgent:
         self._identity = identity
         self._deliver = deliver
         self._address = f"lull-{os.getuid()}-{digest(job.key, identity.host.node, identity.host.boot_id)}"
-        self._news = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)  # for the main thread
-        self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)  # for ours
+        self._news = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)  # wakes the main thread
+        self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)  # wakes the thread of the agent
         self._report: Report | None = None
         self._abandoned = False
         self._may_begin = False
@@ -96,14 +96,14 @@ class NodeAgent:
         self._ended = False
         self._members: dict[int, _Member] = {}
         self._open = False  # whether the ranks of this node may begin
-        self._inherited: dict[int, Report] = {}  # from a reader that left: of ranks whose wrappers have ended
+        self._inherited: dict[int, Report] = {}  # reports of ended ranks, from a reader that left
         self._began = self._looked_around = 0.0
         self._next_look_s = ALONE_S
-        self._unnamed: list[Line] = []  # connected, rank not told yet
+        self._unnamed: list[Line] = []  # connections that have not sent their rank yet
         self._thread = threading.Thread(target=self._run, name="lull node", daemon=True)
 
     def start(self) -> None:
-        """Begin to belong to the node."""
+        """Start the thread."""
         self._thread.start()
 
     @property
@@ -113,25 +113,25 @@ class NodeAgent:
 
     @property
     def may_begin(self) -> bool:
-        """Whether the meter of the node runs and its ranks are there."""
+        """Whether the meter of the node runs and its ranks have connected."""
         return self._may_begin
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will happen; raises what went wrong."""
+        """Whether the thread has finished; raises its error, if any."""
         if self._ended:
-            self._thread.join()  # it has nothing left to do, and must not meet the end of the interpreter
+            self._thread.join()  # it has finished, and must not run during the end of the interpreter
             if self._error is not None:
                 raise self._error
         return self._ended
 
     def report(self, report: Report) -> None:
-        """Give this rank's report, once."""
+        """Submit this rank's report; called once."""
         self._report = report
         os.eventfd_write(self._wake, 1)
 
     def abandon(self) -> None:
-        """Take no further part; what a reader has put into the folder of the job is taken away."""
+        """Stop taking part; a reader removes its files from the folder of the job."""
         self._abandoned = True
         os.eventfd_write(self._wake, 1)
         self._thread.join(ABANDON_S)
@@ -151,7 +151,7 @@ class NodeAgent:
                         return
                 finally:
                     seat.close()
-        except BaseException as error:  # the main thread raises it; this one has nobody above
+        except BaseException as error:  # the main thread raises it
             self._error = error
         finally:
             self._ended = True
@@ -160,7 +160,7 @@ class NodeAgent:
     # A member
 
     def _belong(self, reader: Line) -> bool:
-        """Report to the reader; False when it died before all was done."""
+        """Report to the reader; False if the reader died before the end."""
         sent = False
         alive = reader.send({"rank": self._job.place.rank})
         while alive:
@@ -197,7 +197,7 @@ class NodeAgent:
     # The reader
 
     def _read(self, seat: Reader) -> None:
-        """Read the meter for this node; whatever goes wrong, nothing of it stays in the folder of the job."""
+        """Read the meter for this node; after an error, remove this node's files from the folder of the job."""
         job, host = self._job, self._identity.host
         meter = Meter(host.node, job.asked.hz)
         shared = NodeExchange(job.folder, self._identity.key, host.node, job.place.size, job.timeout_s)
@@ -208,7 +208,7 @@ class NodeAgent:
             raise
 
     def _read_for_all(self, seat: Reader, meter: Meter, shared: NodeExchange) -> None:
-        """Meter the node until its ranks have ended, hand in, and see to it that the record gets written."""
+        """Measure the node until its ranks have ended, submit its part, and ensure that the record is written."""
         job = self._job
         known = {*shared.announced_here(), *self._inherited, job.place.rank}
         self._began = self._looked_around = time.monotonic()
@@ -218,7 +218,7 @@ class NodeAgent:
         takeover_ends = time.monotonic() + TAKEOVER_S
         shared.announce(self._members)
         finished = False
-        leaves_at: float | None = None  # with the others, once our own command has failed
+        leaves_at: float | None = None  # set once our own command has failed
         while not finished:
             self._hear(seat, SELDOM_S if self._open and not self._all_ended() else SOON_S, closed=False)
             if time.monotonic() > takeover_ends:
@@ -243,7 +243,7 @@ class NodeAgent:
                 member.line.send({"done": True})
 
     def _see_it_written(self, seat: Reader, shared: NodeExchange) -> None:
-        """Merge, or wait until another node has; not for long if our own command has failed."""
+        """Merge, or wait until another node has merged; only briefly if our own command has failed."""
         failed = self._report is not None and self._report.failed
         seldom_s = 0.0 if failed or self._stopped() or shared.has_rank_zero() else self._job.timeout_s / SELDOM_LOOKS
         leaves_at = time.monotonic() + LEAVING_S
@@ -268,7 +268,7 @@ class NodeAgent:
                 shared.announce(self._members, handed_in=True, left=left)
 
     def _leave(self, seat: Reader) -> None:
-        """Leave the seat to a member whose command still runs; what has been reported goes along."""
+        """Pass the role of the reader and all reports to a member whose command still runs."""
         reports = [member.report for member in self._members.values() if member.report is not None]
         seat.close()
         for member in self._members.values():
@@ -277,15 +277,15 @@ class NodeAgent:
                 member.line.close()
 
     def _all_here(self, shared: NodeExchange) -> bool:
-        """Whether all ranks of this node are there, or nothing new has been heard for the timeout.
+        """Whether all ranks of this node have connected, or there was no news for the timeout.
 
-        Where the launcher does not say how many a node has, all ranks of the job must be somewhere.
+        If the launcher does not give the number on a node, all ranks of the job must be known on some node.
         """
         expected = self._job.place.on_node
         return shared.all_known() if expected is None else len(self._members) >= expected or shared.is_quiet()
 
     def _look_around(self, shared: NodeExchange) -> None:
-        """See whether the ranks that are missing will come, where this one has been alone for some seconds."""
+        """Check whether the missing ranks will come, if this one has been alone for some seconds."""
         now = time.monotonic()
         if len(self._members) > 1 or shared.knows_others():
             shared.nobody_comes = False
@@ -298,7 +298,7 @@ class NodeAgent:
             )
 
     def _let_begin(self) -> None:
-        """Let all ranks here begin at one moment: none is metered while the wrappers of others still start."""
+        """Let all ranks of this node begin at once, so that none is measured while wrappers of others still start."""
         self._open = True
         for member in self._members.values():
             if member.line is not None:
@@ -307,20 +307,20 @@ class NodeAgent:
         self._tell_main()
 
     def _stopped(self) -> bool:
-        """Whether a signal has ended our own rank: the job is being ended, and nobody comes any more."""
+        """Whether a signal has ended our own rank: the job is ending, and no more ranks will come."""
         return self._report is not None and self._report.interrupted
 
     def _all_ended(self) -> bool:
         return all(member.report is not None or member.lost for member in self._members.values())
 
     def _give_up_strangers(self) -> None:
-        """Ranks that an earlier reader knew and that have not come: they died with it."""
+        """Give up ranks that an earlier reader knew but that have not connected: they died with it."""
         for rank, member in self._members.items():
             if member.line is None and member.report is None and rank != self._job.place.rank:
                 member.lost = True
 
     def _hear(self, seat: Reader, seconds: float, *, closed: bool) -> None:
-        """Wait at most that long for members, their messages and our own report, and take them in."""
+        """Wait at most `seconds` for members, their messages and our own report, and process them."""
         lines = [member.line for member in self._members.values() if member.line is not None and not member.lost]
         heard = [*self._unnamed, *lines]
         ready = _ready([seat.listener.fileno(), self._wake, *(line.fileno() for line in heard)], seconds)
@@ -362,7 +362,7 @@ class NodeAgent:
 
 
 def _ready(descriptors: Sequence[int], seconds: float | None) -> set[int]:
-    """Those that can be read, after waiting at most so long; unlike `select` for any number and value of them."""
+    """The readable descriptors, after waiting at most `seconds`; unlike `select`, without limits on their number."""
     waiting = select.poll()
     for descriptor in descriptors:
         waiting.register(descriptor, select.POLLIN)

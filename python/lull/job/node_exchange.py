@@ -1,11 +1,11 @@
-"""The exchange between the nodes of one job: a hidden folder beside the record, on the file system they share.
+"""The exchange between the nodes of one job: a hidden folder next to the record, on a shared file system.
 
-    .NAME.job-ID/KEY.json   its ranks, a beat that tells that it lives, and whether it has handed in
-    .NAME.job-ID/KEY/       the record of node KEY alone, with part.json beside, whole or absent
+    .NAME.job-ID/KEY.json   announcement of node KEY: its ranks, a heartbeat, and whether it has submitted its part
+    .NAME.job-ID/KEY/       the part of node KEY: its record and part.json, whole or absent
 
-Nobody is asked over a network, and no clock is compared with another: a node is silent when its beat has not changed
-for the timeout, by the clock of the one who waits. The node that merges is the one with the lowest rank of those that
-are not silent. It takes the folder away at the end; to the others a folder that is gone says that the record stands.
+There are no messages over a network, and no clocks are compared: a node is silent if its heartbeat has not changed for
+the timeout, by the clock of the node that waits. Of the nodes that are not silent, the one with the lowest rank merges.
+It removes the folder at the end; for the others, this means that the record is written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LOOK_S_PER_NODE = 0.002
 
 
 class Announcement(BaseModel):
-    """What a node says while its ranks run."""
+    """The announcement of a node while its ranks run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -38,12 +38,12 @@ class Announcement(BaseModel):
     ranks: list[int]
     beat: int
     handed_in: bool
-    left: bool = False  # it will not merge: one of its ranks failed, and its launcher must hear of it
+    left: bool = False  # it will not merge, because one of its ranks failed and must end for its launcher
 
 
 @dataclass
 class _ObservedAnnouncement:
-    """An announcement, and when it was first seen so, by our own clock."""
+    """An announcement, and when this version was first seen, by our own clock."""
 
     announcement: Announcement
     since: float
@@ -53,14 +53,14 @@ class NodeExchange:
     """One node's view of the folder.
 
     Args:
-        folder: The folder, alike on all nodes of the job.
-        key: This node's name in it.
-        node: This node's name for people.
+        folder: The folder, equal on all nodes of the job.
+        key: This node's name in the folder.
+        node: This node's name in messages.
         size: Ranks of the whole job.
-        timeout_s: How long a node may be silent, or a rank be awaited.
+        timeout_s: Longest silence of a node, and longest wait for a rank.
 
     Raises:
-        LullError: The folder cannot be made.
+        LullError: The folder cannot be created.
     """
 
     def __init__(self, folder: Path, key: str, node: str, size: int, timeout_s: float) -> None:
@@ -74,7 +74,7 @@ class NodeExchange:
         self._seen: dict[str, _ObservedAnnouncement] = {}
         self._news_at = time.monotonic()
         self._looked_at = 0.0
-        self.nobody_comes = False  # set by who knows that the ranks that are missing are not measured
+        self.nobody_comes = False  # set if the missing ranks are known not to be measured
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -86,7 +86,7 @@ class NodeExchange:
         return found.ranks if found is not None else []
 
     def announce(self, ranks: Iterable[int], *, handed_in: bool = False, left: bool = False) -> None:
-        """Say that this node lives; written when something changed or a beat is due.
+        """Announce that this node is alive; written if something has changed or a heartbeat is due.
 
         Raises:
             LullError: It cannot be written.
@@ -113,7 +113,7 @@ class NodeExchange:
             aside.rename(self.folder / f"{self._key}.json")
         except OSError as error:
             if self.is_over():
-                if handed_in:  # the record stands, which is what was waited for
+                if handed_in:  # the record is written, which was awaited
                     return
                 raise LullError(
                     f"measure on {self._node}",
@@ -123,26 +123,26 @@ class NodeExchange:
             raise LullError(f"exchange with the other nodes in {self.folder}", describe_os_error(error)) from error
 
     def hand_in(self, of: NodeRecord) -> None:
-        """Put down this node's part, whole or not at all; then announce it.
+        """Write this node's part, whole or not at all; then announce it.
 
         Raises:
             LullError: It cannot be written.
         """
         place = self.folder / self._key
-        if place.exists():  # an earlier reader of this node got as far as this; what it knew is known again
+        if place.exists():  # an earlier reader of this node has written it; this one knows the same
             shutil.rmtree(place, ignore_errors=True)
         part = of.part.model_dump_json(indent=1).encode()
         record.write(place, of.run, of.samples, beside={PART_FILE: part})
         self.announce([rank.rank for rank in of.part.ranks], handed_in=True)
 
     def all_known(self) -> bool:
-        """Whether every rank of the job has been announced, or nothing new has been heard for the timeout."""
+        """Whether every rank of the job has been announced, or there was no news for the timeout."""
         self._look()
         known = {rank for seen in self._seen.values() for rank in seen.announcement.ranks}
         return len(known) >= self._size or self.is_quiet()
 
     def is_complete(self, *, hurry: bool = False) -> bool:
-        """Whether all that will be handed in has been; in a hurry, ranks that nobody has announced are not awaited."""
+        """Whether all expected parts have been submitted; with `hurry`, without waiting for unannounced ranks."""
         self._look()
         handed = {rank for a in self._announcements() if a.handed_in for rank in a.ranks}
         if len(handed) >= self._size:
@@ -153,9 +153,9 @@ class NodeExchange:
         return not awaited and (hurry or self.is_quiet())
 
     def claim(self) -> bool:
-        """Take the merging, if it falls to this node: to the lowest rank of those that have handed in and live.
+        """Claim the merge, if it is this node's: that of the lowest rank among live nodes that have submitted.
 
-        When all of them have left, it falls to the first that asks. True for one node only.
+        If all of them have left, the first node to claim gets it. Returns True for one node only.
         """
         self._look()
         staying = {
@@ -177,23 +177,23 @@ class NodeExchange:
             with suppress(OSError):
                 holder = taken.read_text(encoding="utf-8")
                 seen = self._seen.get(holder)
-                if seen is not None and self._silent(holder, seen):  # it died over it
+                if seen is not None and self._silent(holder, seen):  # it died during the merge
                     taken.unlink(missing_ok=True)
         except OSError:
             pass
         return False
 
     def knows_others(self) -> bool:
-        """Whether another node has been heard of."""
+        """Whether another node is known."""
         self._look()
         return any(key != self._key for key in self._seen)
 
     def has_rank_zero(self) -> bool:
-        """Whether rank 0 is on this node: it looks often, the others seldom."""
+        """Whether rank 0 is on this node, which checks often; the others check seldom."""
         return self._own is not None and 0 in self._own.ranks
 
     def parts(self) -> list[NodeRecord]:
-        """All parts that have been handed in, by their lowest rank.
+        """All submitted parts, by their lowest rank.
 
         Raises:
             LullError: One of them is damaged.
@@ -210,18 +210,18 @@ class NodeExchange:
         return sorted(found, key=lambda handed: min((rank.rank for rank in handed.part.ranks), default=self._size))
 
     def is_over(self) -> bool:
-        """Whether the folder is gone, because the record stands."""
+        """Whether the folder is gone, because the record is written."""
         return not self.folder.is_dir()
 
     def close(self) -> None:
-        """Take the folder away, for all at one moment."""
+        """Remove the folder, atomically for all nodes."""
         gone = self.folder.with_name(f"{self.folder.name}.done-{self._key}")
         with suppress(OSError):
             self.folder.rename(gone)
             shutil.rmtree(gone, ignore_errors=True)
 
     def withdraw(self) -> None:
-        """Take away what this node has put down, and the folder with the last of them."""
+        """Remove this node's files, and the folder if it is empty then."""
         with suppress(OSError):
             if (self.folder / CLAIM_FILE).read_text(encoding="utf-8") == self._key:
                 (self.folder / CLAIM_FILE).unlink()
@@ -236,14 +236,14 @@ class NodeExchange:
         return [seen.announcement for seen in self._seen.values()]
 
     def is_quiet(self) -> bool:
-        """Whether nothing new has been heard for the timeout, or nobody comes."""
+        """Whether there was no news for the timeout, or no more ranks will come."""
         return self.nobody_comes or time.monotonic() - self._news_at > self._timeout_s
 
     def _silent(self, key: str, seen: _ObservedAnnouncement) -> bool:
         return key != self._key and time.monotonic() - seen.since > self._timeout_s
 
     def _look(self) -> None:
-        """Read the announcements; of many nodes less often, because each is a file on a file system that all share."""
+        """Read the announcements; with many nodes less often, because each is a file on a shared file system."""
         now = time.monotonic()
         if now - self._looked_at < LOOK_S_PER_NODE * len(self._seen):
             return
@@ -262,5 +262,5 @@ class NodeExchange:
     def _read(self, key: str) -> Announcement | None:
         try:
             return Announcement.model_validate_json((self.folder / f"{key}.json").read_bytes())
-        except (OSError, ValidationError):  # not there, or seen half by a file system that is behind
+        except (OSError, ValidationError):  # missing, or incomplete in the cache of the file system
             return None

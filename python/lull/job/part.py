@@ -1,4 +1,4 @@
-"""The part of one node: what its ranks reported and what its meter read, as a record of this node alone."""
+"""The part of one node: the reports of its ranks and the readings of its meter, as a record of this node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lull.regions.accounts import Account, merge_metrics, merge_regions
 
 
 class Report(BaseModel):
-    """What a rank tells the reader of its node when its command has ended."""
+    """The report of a rank to the reader of its node, when its command has ended."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -38,13 +38,13 @@ class Report(BaseModel):
 
     @property
     def failed(self) -> bool:
-        """Whether the command failed of itself. Its wrapper then ends at once: only so the launcher hears of it."""
+        """Whether the command failed by itself. Its wrapper then ends at once, so that the launcher notices."""
         return self.exit_code != 0 and not self.interrupted
 
 
 @dataclass(frozen=True)
 class MeasurementRequest:
-    """What is alike in all ranks: what is measured, and how."""
+    """The options of the measurement, which are equal in all ranks."""
 
     label: str
     command: Sequence[str]
@@ -61,10 +61,10 @@ def compose(
     reports: Sequence[Report],
     lost: Sequence[int],
 ) -> NodeRecord:
-    """The part of the node whose ranks sent `reports`; ranks in `lost` ended without one.
+    """Compose the part of the node whose ranks sent `reports`; ranks in `lost` ended without a report.
 
-    Energy is that from the first begin to the last end of a rank on this node. Where the meter began later than the
-    first rank, because an earlier reader was killed, it is a lower bound.
+    The energy is that from the first begin to the last end of a rank on this node. If the meter began after the first
+    rank, because an earlier reader was killed, it is a lower bound.
     """
     ended = [report.ending for report in reports if report.ending is not None]
     begin = min((ending.begin_ns for ending in ended), default=first.monotonic_ns)

@@ -1,7 +1,7 @@
-"""The other ranks of a job on this node, as /proc shows them: whether a `lull measure` of theirs is coming.
+"""The other ranks of a job on this node, from /proc: whether they will connect with a `lull measure`.
 
-Often one rank alone is measured: the script of the job starts Lull for rank 0 only, or the variables of a launcher are
-inherited by a program that it did not start. Nobody comes then, and nobody is to be waited for.
+Often only one rank is measured: the script of the job starts Lull for rank 0 only, or a program that the launcher did
+not start inherits its variables. Then no other rank connects, and there is nothing to wait for.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lull.job.launcher import JobRank, find_place, nodes_allocated
 
 
 class Siblings(Enum):
-    """What there is of other ranks on this node."""
+    """The state of other ranks on this node."""
 
     NONE = "no process"
     COMING = "a lull measure that has not reported yet"
@@ -23,13 +23,13 @@ class Siblings(Enum):
 
 
 def siblings_of(place: JobRank, proc: Path = Path("/proc")) -> Siblings:
-    """What there is on this node of other ranks of this job; of this user's processes, which are all that are shown."""
+    """The state of other ranks of this job on this node, among the processes of this user, the only visible ones."""
     found = Siblings.NONE
     for folder in proc.glob("[0-9]*"):
         try:
             variables = (folder / "environ").read_bytes()
             words = (folder / "cmdline").read_bytes().split(b"\0")
-        except OSError:  # it has ended, or is another user's
+        except OSError:  # it has ended, or belongs to another user
             continue
         env = dict(item.split("=", 1) for item in os.fsdecode(variables).split("\0") if "=" in item)
         try:
@@ -45,5 +45,5 @@ def siblings_of(place: JobRank, proc: Path = Path("/proc")) -> Siblings:
 
 
 def all_on_this_node(place: JobRank) -> bool:
-    """Whether every rank of the job is here, as far as the launcher and the batch system tell."""
+    """Whether every rank of the job is on this node, according to the launcher and the batch system."""
     return place.on_node >= place.size if place.on_node is not None else nodes_allocated(os.environ) == 1

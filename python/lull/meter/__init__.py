@@ -1,1 +1,1 @@
-"""The energy meter of this node: around a piece of work, on the idle machine, and calibrated against full load."""
+"""The energy meter of this node: for a piece of work, on the idle machine, and for calibration under full load."""

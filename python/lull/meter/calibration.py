@@ -1,7 +1,7 @@
-"""Calibrating the estimate: the power of this machine idle and under full load, as a meter sees it.
+"""Calibrate the estimate with a meter's power of this machine, idle and under full load.
 
-Two points make a line from utilisation to watts, which is kept as the table [calibration] of a site file. With it,
-`estimate` can stand in where the meter cannot be read: for other users, on other nodes of the same kind.
+The two points define a line from utilisation to watts, which is the table [calibration] of a site file. With it,
+`estimate` can replace the meter where that cannot be read: for other users, or on other nodes of the same kind.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from lull.meter.meter import Meter
 from lull.record import Domain, EnergyKind
 from lull.record.totals import add
 
-# Sources whose channels `package` are what a calibration by them means; of all others it is the node.
+# Sources whose channels `package` a calibration uses; for all others it uses the node.
 OF_PROCESSORS = ("powercap", "perf", "amd_energy", "grace")
 OF_METERS = (EnergyKind.MEASURED.value, EnergyKind.VENDOR_MODEL.value)
-BUSY = 0.05  # from here on an idle machine is said not to be idle
+BUSY = 0.05  # utilisation from which on an idle machine is reported as busy
 HZ = 10.0
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")  # each CPU has a process already
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")  # each CPU already has a process
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The meter to calibrate by: a source, and those of its channels that count."""
+    """The meter for the calibration: a source, and its channels that count."""
 
     source: str
     channels: tuple[str, ...]
@@ -50,10 +50,10 @@ class LoadPoint:
 
 
 def choose_reference(found: Sequence[_core.Source]) -> Reference:
-    """The first meter of the node, else of its processors, among the sources that are readable.
+    """The first readable meter of the node, or else of its processors.
 
     Raises:
-        LullError: There is none; the line says what was looked for.
+        LullError: There is none; the line lists the sources tried.
     """
     for domain in (Domain.NODE, Domain.PACKAGE):
         for source in found:
@@ -61,7 +61,7 @@ def choose_reference(found: Sequence[_core.Source]) -> Reference:
                 continue
             channels = [c.name for c in source.channels if c.domain == domain.value and c.kind in OF_METERS]
             if channels:
-                # Two meters of one node show the same power; packages are parts, to be added.
+                # Two meters of one node show the same power, but packages are parts of a sum.
                 return Reference(source.name, tuple(channels[:1] if domain is Domain.NODE else channels))
     known = [source.name for source in found if source.kind in OF_METERS]
     words = f"none of {', '.join(known)} shows the power of the node or its processors here"
@@ -69,21 +69,21 @@ def choose_reference(found: Sequence[_core.Source]) -> Reference:
 
 
 def calibrate(sysroot: Path, seconds: float, interrupts: Interrupts, say: Callable[[str], None]) -> str:
-    """Measure the idle and the fully loaded machine for `seconds` each; the table [calibration] as TOML.
+    """Measure the idle and the fully loaded machine for `seconds` each; return the table [calibration] as TOML.
 
     Args:
         sysroot: Root below which sources and proc/stat are read.
-        seconds: How long each of the two takes.
+        seconds: Duration of each of the two measurements.
         interrupts: Signals that may ask to stop.
         say: Called with each line that reports progress.
 
     Raises:
-        LullError: No meter can be read, it failed, or the two points make no line.
+        LullError: No meter can be read, the meter failed, or the two points define no line.
         InterruptedBySignal: A signal asked to stop.
     """
     with native_errors():
         reference = choose_reference(_core.sources(str(sysroot)))
-    cpu_time(sysroot)  # a machine without it is refused now
+    cpu_time(sysroot)  # rejects a machine without it now
     meter = Meter(record.this_host().node, HZ, sysroot=sysroot, sources=[reference.source])
     say(f"calibrating by {reference.source} ({', '.join(reference.channels)})")
     say(f"idle for {seconds:g} s: leave the machine alone")
@@ -111,7 +111,7 @@ def _measure(meter: Meter, reference: Reference, sysroot: Path, work: Callable[[
     energies = [energy for energy in series.energy([(begin, end)]) if energy.channel in reference.channels]
     whole = add(energies, energies[0].domain, reference.source)
     if whole.lower_bound:
-        raise LullError("calibrate the estimate", "the meter was reset meanwhile", "try again")
+        raise LullError("calibrate the estimate", "the meter was reset during the measurement", "try again")
     return LoadPoint(utilisation(before, after), whole.joules / ((end - begin) / 1e9))
 
 
@@ -122,7 +122,7 @@ def _sleep(seconds: float, interrupts: Interrupts) -> tuple[int, int]:
 
 
 def _load(seconds: float, interrupts: Interrupts) -> tuple[int, int]:
-    """Load all CPUs from a process of its own, which ends with us whatever happens."""
+    """Load all CPUs in a separate process, which ends with this one in any case."""
     command = installed.module_command("lull.meter.full_load", str(seconds))
     env = {**os.environ, **dict.fromkeys(ONE_THREAD, "1")}
     try:

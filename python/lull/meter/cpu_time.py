@@ -1,4 +1,4 @@
-"""How busy the CPUs of a machine were between two moments: the share of their time that was not idle."""
+"""Utilisation of a machine's CPUs between two moments: the share of their time that was not idle."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lull.base.errors import LullError, describe_os_error
 
-IDLE_COLUMNS = (3, 4, 7)  # idle, idle while waiting for a disk, and stolen by other virtual machines: not our energy
-COUNTED_COLUMNS = 8  # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already
+IDLE_COLUMNS = (3, 4, 7)  # idle, iowait, and steal, which is the energy of other virtual machines
+COUNTED_COLUMNS = 8  # user, nice, system, idle, iowait, irq, softirq, steal; user includes guests
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class CpuTime:
 
 
 def cpu_time(sysroot: Path = Path("/")) -> CpuTime:
-    """What proc/stat below `sysroot` says now.
+    """Read proc/stat below `sysroot`.
 
     Raises:
-        LullError: It cannot be read, or is no such file.
+        LullError: It cannot be read, or has another form.
     """
     path = sysroot / "proc" / "stat"
     asked = f"read CPU time from {path}"
@@ -46,19 +46,19 @@ def cpu_time(sysroot: Path = Path("/")) -> CpuTime:
 
 
 def utilisation(before: CpuTime, after: CpuTime) -> float:
-    """Share of CPU time spent busy in between, 0 to 1; 0 where no tick passed."""
+    """Busy share of the CPU time between two readings, 0 to 1; 0 if no tick has passed."""
     passed = after.total - before.total
     return min(1.0, max(0.0, 1 - (after.idle - before.idle) / passed)) if passed > 0 else 0.0
 
 
 class OthersTime:
-    """The CPU time that neither a command nor this process has had since this was made."""
+    """CPU time used by others than a command and this process, since the construction of this object."""
 
     def __init__(self) -> None:
         self._begin = self._now()
 
     def since(self, of_command_s: float) -> float | None:
-        """Seconds, when the command has had `of_command_s`; None where the machine does not say."""
+        """CPU seconds of others, if the command has used `of_command_s`; None if unknown."""
         end = self._now()
         if self._begin is None or end is None:
             return None

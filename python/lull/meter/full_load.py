@@ -1,7 +1,7 @@
-"""Work for every CPU this process may use, or some, for a given time: `python -m lull.meter.full_load SECONDS [CPUS]`.
+"""Load all CPUs of this process, or some, for a given time: `python -m lull.meter.full_load SECONDS [CPUS]`.
 
-Each CPU multiplies matrices that stay in its cache and then adds up an array that does not, in turn: neither the most
-that a processor can be made to draw nor an empty loop. The energy of a calibration is that of this mixture.
+Each CPU alternately multiplies matrices that fit into its cache and sums an array that does not. This is neither the
+highest possible power of a processor nor an empty loop. A calibration has the energy of this mixture.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ARRAY = 4_000_000  # doubles: 32 MB
 
 
 def load_one_cpu(cpu: int, seconds: float) -> None:
-    """Work on `cpu` alone until the time is over."""
+    """Load only `cpu`, for `seconds`."""
     end = time.monotonic() + seconds
     import numpy as np
 
@@ -29,8 +29,8 @@ def load_one_cpu(cpu: int, seconds: float) -> None:
 
 
 def main(seconds: float, cpus: int | None = None) -> None:
-    """Load so many CPUs, or all; the workers end with us."""
-    # Spawned, not forked, would start an interpreter on each CPU first; nothing here has threads yet.
+    """Load `cpus` CPUs, or all; the workers end with this process."""
+    # Forking is safe because there are no threads yet; spawning would first start an interpreter on each CPU.
     context = multiprocessing.get_context("fork")
     workers = [
         context.Process(target=load_one_cpu, args=(cpu, seconds), daemon=True)

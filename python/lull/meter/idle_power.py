@@ -1,4 +1,4 @@
-"""The idle power of this node, measured before a program runs: what would be drawn without it."""
+"""The idle power of this node, measured before a program runs: what the node draws without it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from lull.meter.cpu_time import cpu_time, utilisation
 from lull.meter.meter import Meter
 from lull.record import IdlePower
 
-BUSY = 0.05  # from here on the machine is not called idle
+BUSY = 0.05  # utilisation from which on the machine does not count as idle
 
 
 @dataclass(frozen=True)
 class IdleMeasured:
-    """Power of every channel while nothing of the program ran, and how busy the CPUs were with other things."""
+    """Power of every channel without the program, and the utilisation of the CPUs by other processes."""
 
     power: list[IdlePower]
     utilisation: float
 
     @property
     def warning(self) -> str:
-        """What is wrong with it, in words; empty when nothing is."""
+        """A warning if the CPUs were busy; otherwise empty."""
         if self.utilisation <= BUSY:
             return ""
         return f"the CPUs were {self.utilisation:.0%} busy while idle power was measured: it is too high by their work"

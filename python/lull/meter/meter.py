@@ -1,4 +1,4 @@
-"""The energy meter around a piece of work: a series of readings, and the energy between two moments of it."""
+"""The energy meter for a piece of work: a series of readings, and the energy between two moments."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ Interval = tuple[int, int]  # begin and end, CLOCK_MONOTONIC in nanoseconds
 
 @dataclass(frozen=True)
 class Series:
-    """What the meter read on one node: `joules[i, c]` is what channel `c` had counted at `time_ns[i]`."""
+    """The readings of one node's meter: `joules[i, c]` is the count of channel `c` at `time_ns[i]`."""
 
     channels: Sequence[Channel]
     time_ns: NDArray[np.int64]
     joules: NDArray[np.float64]
     totals: Sequence[_core.ChannelTotal]
-    complaints: Sequence[str] = ()  # why readings were gaps, in lines
+    complaints: Sequence[str] = ()  # reasons of gaps, in lines
 
     def energy(self, intervals: Sequence[Interval]) -> list[Energy]:
-        """Energy of every channel inside `intervals`, which must not overlap.
+        """Energy of every channel within `intervals`, which must not overlap.
 
-        Between two readings the power is taken as constant. How far that can be wrong is known, because a counter
-        never falls: the truth lies between the readings just inside and just outside the interval, widened by what
-        flows during one update of the counter itself. `low_j` and `high_j` are those bounds, stretched by the
-        uncertainty of the source. Wraps, gaps, resets and stale readings are those of the whole series: where in it
-        they lie is not known.
+        Power is assumed constant between two readings. The error of this is bounded, because a counter never
+        decreases: the true value is between the readings just inside and just outside the interval, extended by the
+        energy of one update interval of the counter. `low_j` and `high_j` are these bounds, extended by the uncertainty
+        of the source. Wraps, gaps, resets and stale readings are those of the whole series, because their positions are
+        unknown.
         """
         origin = int(self.time_ns[0])
         time = (self.time_ns - origin).astype(np.float64)
@@ -84,11 +84,11 @@ class Series:
         return energies
 
     def table(self, repeat: int, zero_ns: int) -> pa.Table:
-        """The readings as rows of samples.parquet, times counted from `zero_ns`."""
+        """The readings as rows of samples.parquet, with times relative to `zero_ns`."""
         seconds = (self.time_ns - zero_ns) / 1e9
         rows, columns = self.joules.shape
 
-        def per_channel(values: list[str]) -> pa.ChunkedArray:  # a chunk each: Arrow's texts end at 2 GiB
+        def per_channel(values: list[str]) -> pa.ChunkedArray:  # a chunk per channel: Arrow's texts end at 2 GiB
             return pa.chunked_array([texts([value] * rows) for value in values], pa.string())
 
         made = {
@@ -98,7 +98,7 @@ class Series:
             "channel": per_channel([channel.name for channel in self.channels]),
             "domain": per_channel([channel.domain.value for channel in self.channels]),
             "kind": per_channel([channel.kind.value for channel in self.channels]),
-            # A copy: the transposed array of one channel is a view of the sampler's, which Arrow would keep.
+            # Copy, because the transposed array of one channel is a view of the sampler's, which Arrow would keep.
             "joules": numbers(self.joules.flatten(order="F")),
         }
         return pa.Table.from_arrays([made[name] for name in SAMPLES_SCHEMA.names], schema=SAMPLES_SCHEMA)
@@ -106,26 +106,26 @@ class Series:
 
 @dataclass(frozen=True)
 class CounterTotals:
-    """What every channel has counted since its meter was made, at one moment."""
+    """The counts of all channels since the construction of their meter, at one moment."""
 
-    series: int  # how many times the meter was started: between two series nothing is counted
+    series: int  # number of starts of the meter; nothing is counted between two series
     time_ns: int  # CLOCK_MONOTONIC
     joules: tuple[float, ...]
-    bytes: tuple[int | None, ...]  # None of channels that count none
-    is_gap: tuple[bool, ...] = ()  # whether a channel could not be read: its joules are those of an earlier moment
+    bytes: tuple[int | None, ...]  # None for channels without bytes
+    is_gap: tuple[bool, ...] = ()  # whether a channel could not be read and has the joules of an earlier moment
 
 
 class Meter:
     """The meter of this node, started and stopped around each repeat.
 
     Args:
-        node: The name this node has in records.
+        node: The name of this node in records.
         hz: Readings per second, 0.1 to 100.
         sysroot: Root below which sys/ and proc/ are read.
-        sources: Names of the sources to read; by default those that `lull sources` marks as used.
+        sources: Names of the sources to read; default: those that `lull sources` marks as used.
 
     Raises:
-        LullError: A source that is named, or that LULL_METER_SOURCES names, cannot be read, or `hz` is out of range.
+        LullError: A source in `sources` or LULL_METER_SOURCES cannot be read, or `hz` is out of range.
     """
 
     def __init__(self, node: str, hz: float, *, sysroot: Path = Path("/"), sources: Sequence[str] = ()) -> None:
@@ -143,21 +143,23 @@ class Meter:
                 )
                 for channel in self._sampler.channels
             ]
-            self.not_read = [readable(line) for line in self._sampler.not_read]  # that a setting asks for
-        self._before: list[tuple[float, int | None]] = [(0.0, None) for _ in self.channels]  # of earlier series
-        self._lock = threading.Lock()  # what was counted is either in the running series or before it, never in both
+            self.not_read = [
+                readable(line) for line in self._sampler.not_read
+            ]  # requested by a setting, but unreadable
+        self._before: list[tuple[float, int | None]] = [(0.0, None) for _ in self.channels]  # counts of earlier series
+        self._lock = threading.Lock()  # a count belongs either to the running series or to `_before`, never to both
         self._runs = False
         self._series = 0
 
     def start(self) -> None:
-        """Begin a new series; the first reading is taken before this returns."""
+        """Start a new series; the first reading is taken before this returns."""
         with self._lock, native_errors():
             self._sampler.start()
             self._runs = True
             self._series += 1
 
     def stop(self) -> Series:
-        """Take the last reading and hand over the series."""
+        """Take the last reading and return the series."""
         with self._lock:
             self._runs = False
             with native_errors():
@@ -168,7 +170,7 @@ class Meter:
         return Series(self.channels, samples.time_ns, samples.joules, samples.totals, complaints)
 
     def latest(self) -> CounterTotals | None:
-        """What was counted up to the newest reading, over all series; None while none is running. From any thread."""
+        """The counts up to the newest reading, over all series; None if none is running. Callable in any thread."""
         with self._lock:
             if not self._runs:
                 return None

@@ -1,1 +1,1 @@
-"""What a program would take on a machine that is not here: a small run is traced, continued, and simulated there."""
+"""Predict a program on another machine: trace a small run, extrapolate it, and simulate it there."""

@@ -1,6 +1,6 @@
-"""What is written about a prediction: prediction.json, the same as `lull predict --json` prints.
+"""The file of a prediction: prediction.json, which is also the output of `lull predict --json`.
 
-Every energy is of the kind `simulated`: simulated times and states of links, by the watts of the machine's file.
+All energies are of the kind `simulated`: simulated times and states of links, times the watts of the machine's file.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ PREDICTION_FILE = "prediction.json"
 
 
 class Joules(Model):
-    """An energy; `low` and `high` are from the bands of the machine's figures, and equal where these have none."""
+    """An energy; `low` and `high` come from the bands of the machine's figures, and are equal if there are none."""
 
     joules: float = Field(ge=0)
     low: float = Field(ge=0)
     high: float = Field(ge=0)
 
     def __add__(self, other: Joules) -> Joules:
-        """Of both, as if both were off in the same direction."""
+        """The sum, with the bands added, as for errors in the same direction."""
         return Joules(joules=self.joules + other.joules, low=self.low + other.low, high=self.high + other.high)
 
 
 class Energies(Model):
-    """Energy of a run, by what draws it. null: the machine's file has no watts for it, and it is in no sum."""
+    """Energy of a run by component. null: the machine's file has no watts for it, and sums omit it."""
 
-    links: Joules | None  # of the whole network, idle ones too
-    switches: Joules | None  # of the whole network, beyond their links
-    nics: Joules | None  # of the nodes of the program, beyond their links
+    links: Joules | None  # of the whole network, including idle links
+    switches: Joules | None  # of the whole network, without their links
+    nics: Joules | None  # of the nodes of the program, without their links
     nodes: Joules | None  # of the nodes of the program
 
     @property
@@ -45,7 +45,7 @@ class Energies(Model):
 
     @property
     def total(self) -> Joules | None:
-        """All that is known."""
+        """The sum of all known energies."""
         return _sum([self.links, self.switches, self.nics, self.nodes])
 
 
@@ -53,47 +53,47 @@ class ModeAccount(Model):
     """The program with one power mode of links."""
 
     name: str
-    folder: str  # of its record, in the folder of the prediction
+    folder: str  # folder of its record, in the folder of the prediction
     run_time_s: float
-    slowdown: float  # against links always active, as a share
+    slowdown: float  # relative to links always active, as a share
     link_power: float  # mean over all links, as a share of always active
-    network_link_power: float  # of those between switches
+    network_link_power: float  # mean over links between switches
     wakes: int
-    time: TimeAccount  # where the time goes: the mean of all processes
+    time: TimeAccount  # time by activity: the mean over all processes
     energy: Energies
 
 
 class Range(Model):
-    """One thing that the run time is uncertain by: the least and the most that it was found to be."""
+    """One source of uncertainty of the run time: the least and the greatest run time found."""
 
     what: str
     low_s: float
     high_s: float
-    how: str  # what was done to know it
+    how: str  # how it was determined
 
 
 class Prediction(Model):
-    """Everything in prediction.json."""
+    """The content of prediction.json."""
 
     schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
     lull_version: str
-    command: list[str]  # how lull was called
+    command: list[str]  # the command line of lull
     program: str
-    machine: dict[str, Any]  # its file
+    machine: dict[str, Any]  # the content of its file
     processes: int
-    traced: list[int]  # processes of the traces behind it, the larger first; empty: a skeleton
-    nodes: int  # that the program has
+    traced: list[int]  # processes of the traces used, the larger first; empty for a skeleton
+    nodes: int  # nodes of the program
     network_nodes: int
     network_links: int  # one direction each
     network_switches: int
-    most_slowdown: float  # that was accepted, as a share
-    chosen: str  # the mode of least energy that keeps to it
-    criterion: str  # what was least
+    most_slowdown: float  # the accepted slowdown, as a share
+    chosen: str  # the mode of least energy within it
+    criterion: str  # what was minimized
     modes: list[ModeAccount] = Field(min_length=1)  # links always active first
-    low_s: float  # of the run time with links always active, all of `uncertainty` together
+    low_s: float  # bounds of the run time with links always active, with all of `uncertainty`
     high_s: float
     uncertainty: list[Range]
-    not_modelled: list[str]  # what is in no range
+    not_modelled: list[str]  # effects that no range includes
     remarks: list[str]
     kind: EnergyKind = EnergyKind.SIMULATED
 
@@ -101,17 +101,17 @@ class Prediction(Model):
 
     @property
     def active(self) -> ModeAccount:
-        """With links always active."""
+        """The account with links always active."""
         return self.modes[0]
 
     @property
     def best(self) -> ModeAccount:
-        """With the mode that was chosen."""
+        """The account with the chosen mode."""
         return next(mode for mode in self.modes if mode.name == self.chosen)
 
 
 def read_prediction(folder: Path) -> Prediction:
-    """prediction.json of a folder.
+    """Read the prediction.json of a folder.
 
     Raises:
         LullError: It is missing or damaged.

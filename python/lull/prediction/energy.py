@@ -1,10 +1,10 @@
-"""Energy of a simulated run on a machine: power of the machine's file times simulated times.
+"""Energy of a simulated run on a machine: power from the machine's file times simulated times.
 
 links       all links of the network: mean power, as simulated, times their number, watts.link and the run time
 switches    all switches: watts.switch times the run time
 nics        of the program's nodes: watts.nic times the run time
 nodes       of the program's nodes: idle_node times the run time, and (busy_node - idle_node) / cores for each second
-            that a process computes, or for waiting_use of it that it sends or waits
+            that a process computes, and waiting_use of that for each second that it sends or waits
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from lull.simulation.account import JobAccount, RepeatAccount
 def energies(
     machine: Machine, repeat: RepeatAccount, job: JobAccount, *, links: int, switches: int, nodes: int
 ) -> Energies:
-    """Of one simulated run of one program.
+    """The energies of one simulated run of one program.
 
     Args:
-        machine: Where.
+        machine: The machine.
         repeat: The simulation.
         job: The program in it, which has a time account.
-        links: Of the network, one direction each.
-        switches: Of the network.
-        nodes: That the program has.
+        links: Links of the network, one direction each.
+        switches: Switches of the network.
+        nodes: Nodes of the program.
     """
     watts, seconds = machine.watts, job.run_time_s
     return Energies(

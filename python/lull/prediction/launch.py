@@ -1,7 +1,7 @@
-"""How many processes a command starts, and the same command with another number, where that is safe to say.
+"""The number of processes that a command starts, and the same command with another number, if that is safe.
 
-It is where the command begins with a launcher that is known, whose option for the number stands once and before the
-program, and nothing else says where processes go.
+It is safe if the command begins with a known launcher, the option for the number occurs once and before the program,
+and no other option places processes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def with_processes(command: Sequence[str], number: int) -> list[str]:
     """The command with `number` processes.
 
     Raises:
-        UsageError: It cannot be told safely which word to change.
+        UsageError: The word to change cannot be determined safely.
     """
     place = _place_of_number(command)
     if isinstance(place, str):
@@ -45,28 +45,28 @@ def with_processes(command: Sequence[str], number: int) -> list[str]:
 
 
 def processes_of(command: Sequence[str]) -> int | None:
-    """How many it starts, or None where that is not said as `with_processes` needs it."""
+    """The number of processes that it starts, or None if `with_processes` could not change it."""
     place = _place_of_number(command)
     return None if isinstance(place, str) else int(command[place].rpartition("=")[2])
 
 
 def _place_of_number(command: Sequence[str]) -> int | str:
-    """Which word is the number, or why none can be told."""
+    """The index of the word that is the number, or the reason why there is none."""
     first = Path(command[0]).name if command else ""
     ours = first == "lull" and list(command[1:2]) == ["run"]
     if not ours and first.split(".")[0] not in LAUNCHERS:
-        return f"{first or 'it'} is no launcher that is known, as {', '.join(LAUNCHERS)} are"
+        return f"{first or 'it'} is not a known launcher ({', '.join(LAUNCHERS)})"
     words = list(command)[: command.index(":")] if ":" in command else list(command)
     if len(words) < len(command):
         return "it starts several programs"
     for place in range(2 if ours else 1, len(words)):
         name, equals, value = words[place].partition("=")
         if name in PLACING:
-            return f"{name} says where processes go"
+            return f"{name} places processes"
         if name in NUMBER:
             at = place if equals else place + 1
             text = value if equals else "".join(words[at : at + 1])
-            return at if text.isdigit() else f"behind {name} there is no number"
+            return at if text.isdigit() else f"there is no number after {name}"
         if not name.startswith("-") and shutil.which(words[place]) is not None:
             break
-    return f"no {' or '.join(NUMBER[:2])} stands before the program"
+    return f"there is no {' or '.join(NUMBER[:2])} before the program"

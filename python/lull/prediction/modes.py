@@ -8,24 +8,24 @@ from typing import Any, Final
 
 from lull.base.errors import UsageError
 
-# In Ts, the time of sleep signalling: those of Georgakoudis et al. 2019. Without a hold hybrid is deep sleep alone.
+# In Ts, the time of sleep signalling: the holds of Georgakoudis et al. 2019. Without a hold, hybrid is deep sleep.
 HOLDS: Final = {"deep-sleep": (0, 1, 2, 4), "fast-wake": (0, 1, 2, 4), "hybrid": (1, 2, 4)}
-# What hybrid stays in fast wake, held for one Ts, beyond what the paper tried: so long that pauses between messages are
-# mostly over before deep sleep, and pauses between steps are not.
+# Times of hybrid in fast wake, with a hold of one Ts, longer than in the paper: most pauses between messages end before
+# deep sleep, and pauses between steps do not.
 IN_FAST_WAKE: Final = ("100 us", "1 ms")
 WITHOUT_HOLD: Final = ("active", "adaptive-rate")
 
 
 @dataclass(frozen=True)
 class Mode:
-    """One way to use the power states of links."""
+    """One power mode of links."""
 
     name: str
-    keys: Mapping[str, Any]  # of [power]
+    keys: Mapping[str, Any]  # keys of [power]
 
     @property
     def folder(self) -> str:
-        """Of its record."""
+        """The folder of its record."""
         return self.name.replace(", hold ", "-").replace(", ", "-").replace(" ", "")
 
 
@@ -33,8 +33,8 @@ ACTIVE: Final = Mode("active", {"mode": "active"})
 
 
 def modes_named(words: Sequence[str]) -> list[Mode]:
-    """The modes that words name, links always active first: `all`, MODE with all its holds, MODE:HOLD, hybrid:HOLD:TIME
-    with TIME in fast wake.
+    """The modes that words name, with links always active first: `all`, MODE with all its holds, MODE:HOLD, or
+    hybrid:HOLD:TIME with TIME in fast wake.
 
     Raises:
         UsageError: There is no such mode.

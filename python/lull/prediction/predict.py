@@ -1,9 +1,9 @@
-"""A prediction: the program is simulated with every mode of links, and with what else its run time may depend on.
+"""A prediction: simulate the program with every mode of links, and with variations of what is uncertain.
 
 OUT/prediction.json         all figures
 OUT/MODE/                   the record of the simulation with each mode
-OUT/report.html             these beside one another
-OUT/traces/                 of a command: its traces
+OUT/report.html             all modes in one page
+OUT/traces/                 for a command: its traces
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ from lull.simulation.sweep_run import against, run_tasks
 from lull.simulation.task import Task, TaskResult
 from lull.simulation.workers import LocalWorkers
 
-COUNTED: Final = ("link", "switch", "nic", "idle_node", "busy_node")  # watts that energies are made of
+COUNTED: Final = ("link", "switch", "nic", "idle_node", "busy_node")  # watts that contribute to energies
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a program on a machine."""
+    """The options of a prediction."""
 
     machine: Machine
     modes: Sequence[Mode]  # links always active first
     most_slowdown: float  # a share
-    placements: int  # random ones, beside that of the description
-    assignments: Sequence[str]  # KEY=VALUE of the simulation's file
+    placements: int  # number of random placements in addition to that of the description
+    assignments: Sequence[str]  # KEY=VALUE for the simulation's file
     workers: int
-    command: Sequence[str]  # how lull was called
+    command: Sequence[str]  # the command line of lull
     folder: Path
 
 
 @dataclass(frozen=True)
 class Variation:
-    """Something that the run time depends on and nobody knows: simulations of what it may be."""
+    """Simulations of the possible values of something unknown on which the run time depends."""
 
     what: str
     how: str
@@ -66,16 +66,16 @@ class Variation:
 
     @property
     def names(self) -> list[str]:
-        """Of its simulations."""
+        """The names of its simulations."""
         return [f"{self.what} {number + 1}" for number in range(len(self.contents))]
 
 
 def predict(program: Program, question: Question, interrupts: Interrupts) -> Prediction:
-    """Simulate it in all ways that are asked for, and write the prediction.
+    """Run all simulations of the request, and write the prediction.
 
     Raises:
-        UsageError: The machine's file, or a key that was set, is wrong, or the machine is too small.
-        LullError: A simulation failed: the program is not regular, its processes wait for each other in a circle ...
+        UsageError: The machine's file or an assignment is wrong, or the machine is too small.
+        LullError: A simulation failed: the program is not regular, its processes deadlock ...
         InterruptedBySignal: A signal asked to stop.
     """
     asked = f"predict {program.name}"
@@ -137,16 +137,16 @@ def predict(program: Program, question: Question, interrupts: Interrupts) -> Pre
 
 
 def content_of(program: Program, question: Question, mode: Mode) -> dict[str, Any]:
-    """The description of its simulation with one mode of links."""
+    """The description of the program's simulation with one mode of links."""
     job = {"name": program.name, **question.machine.job, **program.job, "processes": program.processes}
     return changed({**_network_of(question.machine, mode), "jobs": [job]}, question.assignments)
 
 
 def check_links(machine: Machine, modes: Sequence[Mode]) -> None:
-    """Find out what is wrong with the network and its links before a program is traced for it.
+    """Check the network and its links before a program is traced for them.
 
     Raises:
-        UsageError: The first mistake.
+        UsageError: There is a mistake; the line describes the first.
     """
     for mode in modes:
         read_description({**_network_of(machine, mode), "end": "1 us", "jobs": [{"pattern": "uniform"}]}, "predict")
@@ -161,7 +161,7 @@ def _network_of(machine: Machine, mode: Mode) -> dict[str, Any]:
 
 
 def choose(modes: Sequence[ModeAccount], most_slowdown: float) -> tuple[str, str]:
-    """The mode of least energy among those that slow the program down no more than is accepted; and what was least."""
+    """The mode of least energy among those within the accepted slowdown; and what was minimized."""
     accepted = [mode for mode in modes if mode.slowdown <= most_slowdown]
     totals = {mode.name: mode.energy.total.joules for mode in accepted if mode.energy.total is not None}
     if all(mode.energy.links is not None for mode in accepted):
@@ -172,7 +172,7 @@ def choose(modes: Sequence[ModeAccount], most_slowdown: float) -> tuple[str, str
 
 
 def _variations(program: Program, active: Mapping[str, Any], placements: int) -> list[Variation]:
-    """What else the run time may depend on, as far as it can be simulated."""
+    """The variations of unknown conditions, as far as they can be simulated."""
     job = active["jobs"][0]
 
     def of(**keys: object) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def _range(of: Variation, files: Mapping[str, SimulationFile], run_time_s: float
 
 def _recording(program: Program, run_time_s: float) -> Range:
     with native_errors():
-        ns_per_event = _core.constant_here("recording.ns_per_event")  # programs are traced where they are predicted
+        ns_per_event = _core.constant_here("recording.ns_per_event")  # programs are traced on the machine that predicts
     spent = program.events_of_process * ns_per_event * 1e-9
     how = f"{ns_per_event:g} ns for each event of a process in the trace, where all of it counts as computing"
     return Range(what="recording", low_s=max(run_time_s - spent, 0.0), high_s=run_time_s, how=how)
@@ -253,7 +253,7 @@ def _switches(description: Description) -> int:
 def _write(
     question: Question, found: Prediction, files: Mapping[str, SimulationFile], done: Mapping[str, TaskResult]
 ) -> None:
-    """Records first, prediction.json last: where it is, all is."""
+    """Write records first and prediction.json last, so that everything exists if it does."""
     question.folder.mkdir(parents=True, exist_ok=True)
     started = datetime.now(UTC)
     for mode in question.modes:

@@ -1,6 +1,6 @@
-"""What is predicted: a command that is traced now, traces that are there, or an application whose skeleton is known.
+"""The program of a prediction: a command to trace, existing traces, or an application with a known skeleton.
 
-Each becomes keys of a job of the simulator.
+Each is converted to keys of a job of the simulator.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from lull.trace.convert import is_trace
 from lull.trace.recording import Recording, record_trace
 
 SKELETONS = {"histogram": "histogram", "index_gather": "index-gather", "radix_sort": "radix-sort"}
-TRACES = "traces"  # folder of what is traced
+TRACES = "traces"  # folder of the traces
 
 
 @dataclass(frozen=True)
 class Program:
-    """What is simulated."""
+    """The program to simulate."""
 
     name: str
     job: Mapping[str, Any]  # keys of [[jobs]]
-    processes: int  # that it is simulated with
+    processes: int  # number to simulate
     traced: tuple[int, ...] = ()  # processes of its traces, the larger first
-    events_of_process: float = 0.0  # in the larger trace, mean
-    core_share: float = 1.0  # that each process had of a core while it was traced
-    other_runs: tuple[Mapping[str, Any], ...] = ()  # the same of further runs
+    events_of_process: float = 0.0  # mean, in the larger trace
+    core_share: float = 1.0  # share of a core that each process had when it was traced
+    other_runs: tuple[Mapping[str, Any], ...] = ()  # `job` for other runs
     remarks: tuple[str, ...] = field(default=())
 
 
@@ -48,21 +48,21 @@ class Program:
 class Tracing:
     """How a command is traced."""
 
-    folder: Path  # into which traces go
-    processes: int | None  # that are to be simulated; None: as many as are traced
-    smaller: int | None  # of a second run, where one is needed; None: half as many
+    folder: Path  # folder of the traces
+    processes: int | None  # number to simulate; None: as many as traced
+    smaller: int | None  # processes of a second run, if one is needed; None: half as many
     runs: int
     hz: float
     settings: Mapping[str, str]
 
 
 def names_traces(words: Sequence[str]) -> bool:
-    """Whether the words are one trace or two, not a command."""
+    """Whether the words name one trace or two, rather than a command."""
     return 1 <= len(words) <= 2 and all(_is_archive(Path(word)) for word in words)
 
 
 def names_record(words: Sequence[str]) -> bool:
-    """Whether the word is the record of a run that was not traced."""
+    """Whether the word names the record of a run that was not traced."""
     return len(words) == 1 and (Path(words[0]) / record.RUN_FILE).is_file() and not _is_archive(Path(words[0]))
 
 
@@ -71,7 +71,7 @@ def of_traces(paths: Sequence[Path], processes: int | None) -> Program:
 
     Raises:
         LullError: A trace cannot be read.
-        UsageError: The numbers do not fit together.
+        UsageError: The numbers of processes do not match.
     """
     sized = sorted(((traced_processes(path), path) for path in paths), key=lambda one: -one[0])
     largest, larger = sized[0]
@@ -96,11 +96,11 @@ def of_traces(paths: Sequence[Path], processes: int | None) -> Program:
 
 
 def of_command(command: Sequence[str], tracing: Tracing) -> Program:
-    """Trace a command, and once more with fewer processes where more are asked for than it starts.
+    """Trace a command, and again with fewer processes if more are requested than it starts.
 
     Raises:
-        LullError: It cannot be traced, or it failed.
-        UsageError: It would have to be started with another number of processes, and how is not known.
+        LullError: The command cannot be traced, or it failed.
+        UsageError: It must be started with another number of processes, which cannot be set.
     """
     name = program_name(command)
     if (why := out_of_reach(command)) is not None:
@@ -122,10 +122,10 @@ def of_command(command: Sequence[str], tracing: Tracing) -> Program:
 
 
 def of_record(folder: Path, processes: int | None) -> Program:
-    """An application of ours, by the command that its record has.
+    """An application of Lull, from the command in its record.
 
     Raises:
-        LullError: It is none whose skeleton is known, or was run in a way that this does not have.
+        LullError: The application has no skeleton, or the skeleton lacks an option of the command.
     """
     command = record.read(folder).command
     place = next((at for at, word in enumerate(command) if Path(word).name in SKELETONS), None)
@@ -162,7 +162,7 @@ def of_record(folder: Path, processes: int | None) -> Program:
 
 
 def traced_processes(path: Path) -> int:
-    """How many processes a trace has."""
+    """The number of processes of a trace."""
     tiny = {"topology": {"preset": "fat-tree-4608"}, "jobs": [{"trace": str(path.absolute())}]}
     found = read_description(tiny, f"read the trace {path}").content["jobs"][0]["processes"]
     assert isinstance(found, int)
@@ -170,7 +170,7 @@ def traced_processes(path: Path) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """One whose mistakes are errors as all others are."""
+    """A parser that raises LullError for mistakes."""
 
     def __init__(self, asked: str) -> None:
         super().__init__(add_help=False, allow_abbrev=False)
@@ -183,7 +183,7 @@ class _Parser(argparse.ArgumentParser):
 def _smaller_command(command: Sequence[str], started: int | None, tracing: Tracing) -> list[str]:
     wanted = tracing.processes or 0
     if started is None:
-        with_processes(command, wanted)  # which says why it cannot be told
+        with_processes(command, wanted)  # raises with the reason
         raise AssertionError("its number of processes is known")
     asked = f"predict {wanted} processes"
     if wanted < started:
@@ -210,7 +210,7 @@ def _keys(paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def _how_it_was_traced(path: Path) -> tuple[float, float]:
-    """Events of a process, mean, and the share of a core that each process had at least, 1 where that is not known."""
+    """Mean number of events of a process, and the least share of a core that a process had; 1 if unknown."""
     account = analyse(path).account
     events = account.events / max(len(account.processes), 1)
     try:
@@ -223,7 +223,7 @@ def _how_it_was_traced(path: Path) -> tuple[float, float]:
 
 
 def _aggregates(path: Path) -> bool:
-    """Whether it is a trace of an application of ours that gathers its messages."""
+    """Whether it is the trace of an application of Lull that aggregates its messages."""
     try:
         command = record.read(path).command
     except LullError:  # a trace of another tool
@@ -241,7 +241,7 @@ def _name_of(path: Path) -> str:
 
 
 def program_name(command: Sequence[str]) -> str:
-    """The first word behind the launcher's options that is a program."""
+    """The first word after the launcher's options that is a program."""
     first = Path(command[0]).name
     if processes_of(command) is None:
         return first
@@ -251,7 +251,7 @@ def program_name(command: Sequence[str]) -> str:
 
 @contextmanager
 def _stdout_on_stderr() -> Iterator[None]:
-    """What commands print meanwhile goes to stderr: stdout is for the prediction."""
+    """Redirect the output of commands to stderr, because stdout is for the prediction."""
     sys.stdout.flush()
     kept = os.dup(1)
     try:

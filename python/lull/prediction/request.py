@@ -1,4 +1,4 @@
-"""What a user asks, as words and numbers: `lull predict` and `lull.predict` both come through here."""
+"""The request of a user, as words and numbers, from either `lull predict` or `lull.predict`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DEFAULT_MACHINE = "slingshot-4608"
 
 @dataclass(frozen=True)
 class PredictionRequest:
-    """Options, as a user gives them."""
+    """The options that the user gave."""
 
     what: Sequence[str]  # a command, one trace or two, or a record
     processes: int | None = None
@@ -54,7 +54,7 @@ class PredictionRequest:
 
 
 def answer(asked: PredictionRequest) -> tuple[Prediction, Path]:
-    """The prediction, and the folder that it was written into.
+    """The prediction, and its folder.
 
     Raises:
         UsageError: Options, the machine or numbers of processes are wrong.

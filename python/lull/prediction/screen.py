@@ -1,4 +1,4 @@
-"""A prediction on one screen: what was chosen, every mode of links, where the time goes, how sure it is."""
+"""A prediction on one screen: the chosen mode, all modes of links, time by activity, and uncertainty."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOMAINS = ("links", "switches", "nics", "nodes")
 
 
 def show(found: Prediction, console: Console) -> None:
-    """Print it."""
+    """Print the prediction."""
     console.print(Text(heading(found), style="bold"), soft_wrap=True)
     console.print(Text(network(found)), soft_wrap=True)
     for line in found.remarks:
@@ -32,14 +32,14 @@ def show(found: Prediction, console: Console) -> None:
 
 
 def heading(found: Prediction) -> str:
-    """What is predicted, with its range."""
+    """The subject and the predicted time, with its range."""
     time = formatting.si(found.active.run_time_s, "s")
     between = formatting.si_range(found.low_s, found.high_s, "s")
     return f"{found.program}, {found.processes:,} processes on {found.machine['title']}: {time} ({between}), simulated"
 
 
 def network(found: Prediction) -> str:
-    """How much of the machine it takes, and what it was made from."""
+    """The part of the machine that the program uses, and the source of the prediction."""
     traced = " and ".join(f"{size:,}" for size in found.traced)
     source = f"from traces of {traced} processes" if len(found.traced) > 1 else f"from a trace of {traced} processes"
     nodes = f"{found.nodes:,} of {found.network_nodes:,} nodes"
@@ -50,7 +50,7 @@ def network(found: Prediction) -> str:
 
 
 def advice(found: Prediction) -> str:
-    """Which mode of links to use."""
+    """The recommended mode of links."""
     best, limit = found.best, formatting.percent(found.most_slowdown)
     words = f"least {found.criterion}, at a slowdown of no more than {limit}: {best.name}"
     if best is found.active:
@@ -81,7 +81,7 @@ def modes_table(found: Prediction) -> Table:
 
 
 def time_table(found: Prediction) -> Table:
-    """Where the time goes, with links always active and with the mode that was chosen."""
+    """Time by activity, with links always active and with the chosen mode."""
     table = _table("the time of a process, mean", "computing", "sending", "waiting")
     for mode in dict.fromkeys([found.active.name, found.chosen]):
         time = next(one for one in found.modes if one.name == mode).time
@@ -92,7 +92,7 @@ def time_table(found: Prediction) -> Table:
 
 
 def range_table(found: Prediction) -> Table:
-    """What the run time with links always active is uncertain by; below, the bands of energies."""
+    """The uncertainties of the run time with links always active; below, the bands of energies."""
     table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name in ("uncertain", "from", "to", "by"):
         table.add_column(name, justify="right" if name in ("from", "to") else "left")

@@ -1,1 +1,1 @@
-"""Records as a page: its tables and plots, the plots as SVG or PDF, the templates."""
+"""Records as a page: tables, plots as SVG or PDF, and templates."""

@@ -1,4 +1,4 @@
-"""What the runtime's choices came to, in a report: predicted against observed as a plot, a table with the regret."""
+"""The runtime's choices in a report: a plot of predicted against observed costs, and a table with the regret."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lull.report.tables import Cell, seconds
 from lull.statistics import formatting
 
 MARKERS = "osD^vP*X<>"
-MOST_DRAWN = 200  # marks: more are too dense to tell apart
+MOST_DRAWN = 200  # most marks; more are too dense to distinguish
 
 Named = Sequence[tuple[str, TypicalChoice]]
 
 
 def choices_of(quantities: Sequence[tuple[str, Quantity]]) -> list[tuple[str, TypicalChoice]]:
-    """Each choice with the name of its record: medians over the repeats that succeeded, of whole runs."""
+    """Each choice with the name of its record: medians over the successful repeats, of whole runs."""
     found = []
     for name, of in quantities:
         succeeded = {sample.index for sample in of.samples}
@@ -29,7 +29,7 @@ def choices_of(quantities: Sequence[tuple[str, Quantity]]) -> list[tuple[str, Ty
 
 
 def choice_rows(named: Named) -> list[list[Cell]]:
-    """A row for each choice, by what was taken most often; most regret first."""
+    """A row for each choice, with the alternative taken most often; the largest regret first."""
     ordered = sorted(named, key=lambda one: one[1].regret_s, reverse=True)
     return [_row(name, choice, choice.taken) for name, choice in ordered]
 
@@ -57,7 +57,7 @@ def _cost(ns: float | None) -> Cell:
 
 @dataclass(frozen=True)
 class _Mark:
-    """An alternative that was predicted and observed; seconds for an operation."""
+    """An alternative that was predicted and observed; seconds per operation."""
 
     label: str
     choice: str
@@ -75,7 +75,7 @@ class _Mark:
 
 
 def choices_plot(named: Named) -> svg.Plot | None:
-    """What each alternative was predicted to cost against what it did; None where nothing was both."""
+    """The predicted against the observed cost of each alternative; None if no alternative has both."""
     marks = _marks(named)
     if not marks:
         return None

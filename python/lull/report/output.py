@@ -1,4 +1,4 @@
-"""The table of a report about what a simulation's output cost, by record and role."""
+"""The table of a report on the cost of a simulation's output, by record and role."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lull.report.tables import Cell, joules, seconds
 
 
 def output_rows(quantities: list[tuple[str, Quantity]]) -> list[list[Cell]]:
-    """Medians over the repeats that succeeded, of whole runs; empty where no record holds what output cost."""
+    """Medians over the successful repeats, of whole runs; empty if no record has the cost of output."""
     rows = []
     for name, of in quantities:
         succeeded = {sample.index for sample in of.samples}

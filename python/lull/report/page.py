@@ -1,4 +1,4 @@
-"""What a report says: gathered from records and set as a page by `templates/report.html.j2`."""
+"""The content of a report: collected from records, and rendered with `templates/report.html.j2`."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from lull.statistics import bootstrap, formatting, gpsup
 if TYPE_CHECKING:
     from lull.report.tabled_plot import TabledPlot
 
-MOST_DRAWN = 40  # records; of more than these only comparisons, curves and tables are shown
-OPEN_POWER = 2  # plots of power over time that stand open at once; the rest unfold
+MOST_DRAWN = 40  # most records with plots; with more, only comparisons, curves and tables are shown
+OPEN_POWER = 2  # plots of power over time that are open initially; the others are folded
 
 KINDS = {
     EnergyKind.MEASURED: "read from a meter of the hardware",
@@ -44,7 +44,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class PageComparison:
-    """One comparison as the page shows it."""
+    """One comparison in the form of the page."""
 
     name: str
     verdict: str
@@ -53,23 +53,23 @@ class PageComparison:
     tone: str  # saves, wastes or neither: class and marker
     mark: str
     sensor: str
-    warnings: list[str]  # below the verdict: those not of all
-    notes: list[str]  # below the numbers: in a part all of them
+    warnings: list[str]  # below the verdict: those that do not apply to all
+    notes: list[str]  # below the numbers: within a part, all of them
 
 
 @dataclass(frozen=True)
 class ComparisonGroup:
-    """Comparisons that are told together, in one table and one plane; when there is but one part, it has no title."""
+    """Comparisons in one table and one plane; a single group has no title."""
 
     title: str
-    words: str  # how many save and waste energy
+    words: str  # the number that save and that waste energy
     compared: list[PageComparison]
     plane: str
 
 
 @dataclass(frozen=True)
 class Fold:
-    """A plot that may be folded away."""
+    """A plot that can be folded."""
 
     name: str
     svg: str
@@ -78,7 +78,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Page:
-    """The page as HTML text, and its plots by the names that their files would have."""
+    """The page as HTML text, and its plots by the names of their files."""
 
     text: str
     plots: dict[str, Plot] = field(default_factory=dict)
@@ -86,12 +86,12 @@ class Page:
 
 @dataclass
 class Drawn:
-    """The plots of a page, gathered as they are set into it."""
+    """The plots of a page, collected while they are inserted."""
 
     plots: dict[str, Plot] = field(default_factory=dict)
 
     def svg(self, name: str, plot: Plot) -> str:
-        """Keep the plot under its name; its SVG text, every id in it begun with the name."""
+        """Keep the plot under its name; return its SVG text, in which every id begins with the name."""
         self.plots[name] = plot
         return plot.svg(name)
 
@@ -121,7 +121,7 @@ def render_page(
         against = runs[baseline].label if len(runs) > 1 else None
         comparisons, refused = _compare(runs, quantities, baseline, region=region, per=per, allow_mixed=allow_mixed)
     parted = planes(comparisons)
-    if len(parted) > 1:  # too many for the same words under each
+    if len(parted) > 1:  # too many to repeat the same words for each
         common = condense([line for _, found in comparisons for line in found.warnings])
     else:
         common = _common_warnings([found for _, found in comparisons])
@@ -194,7 +194,7 @@ def _compare(
     per: str | None,
     allow_mixed: bool,
 ) -> tuple[list[tuple[str, Comparison]], list[str]]:
-    """Every record against the baseline, and in words those that cannot be compared with it."""
+    """Every record compared with the baseline, and, in words, those that cannot be compared."""
     candidates, refused = [], []
     for place, run in enumerate(runs):
         if place == baseline:
@@ -210,16 +210,16 @@ def _compare(
 
 
 def _common_warnings(comparisons: Sequence[Comparison]) -> list[str]:
-    """What is to be minded of every one of several comparisons."""
+    """The caveats that apply to all of several comparisons."""
     if len(comparisons) < 2:
         return []
     return [line for line in comparisons[0].warnings if all(line in one.warnings for one in comparisons)]
 
 
 def planes(comparisons: Sequence[tuple[str, Comparison]]) -> list[tuple[str, list[tuple[str, Comparison]]]]:
-    """What is drawn together in one GPS-UP plane, under its title.
+    """The comparisons of each GPS-UP plane, with the title of the plane.
 
-    More than a plane can name, of a study, are parted by what is compared: their names are ``what: where``.
+    Too many comparisons of a study for one plane are divided by their subject: their names are ``what: where``.
     """
     if not comparisons:
         return []
@@ -233,9 +233,9 @@ def planes(comparisons: Sequence[tuple[str, Comparison]]) -> list[tuple[str, lis
 
 
 def condense(warnings: list[str]) -> list[str]:
-    """The warnings in order, each once; of several that differ in names and numbers only, the first and their number.
+    """The warnings in order, each once; of those that differ only in names and numbers, the first and their number.
 
-    What stands before a colon in a warning names the record it is about.
+    The text before a colon in a warning names its record.
     """
     alike: dict[str, list[str]] = {}
     for warning in dict.fromkeys(warnings):
@@ -272,7 +272,7 @@ def _energies_of(
 
 
 def _energies(of: Quantity, region: str | None) -> list[list[Energy]]:
-    """The energies of each repeat that counts, or of the region in it."""
+    """The energies of each successful repeat, or of its region."""
     counts = {sample.index for sample in of.samples}
     repeats = [repeat for repeat in of.run.repeats if repeat.index in counts]
     if region is None:

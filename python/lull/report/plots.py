@@ -2,7 +2,7 @@
 
 GPS-UP is in `lull.report.quadrant`, weak scaling in `lull.report.scaling`.
 
-Every plot that shows energy says its kind. Kinds that no meter stands behind are hatched.
+Every plot of energy states its kind. Kinds without a meter are hatched.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = ["energy_by_domain", "gps_up", "power_over_time", "runs_of_each"]
 HATCHES = {EnergyKind.DERIVED: "---", EnergyKind.ESTIMATED: "///", EnergyKind.SIMULATED: "xxx"}
 ORDER = (Domain.PACKAGE, Domain.DRAM, Domain.NODE, Domain.GPU, Domain.WIRE, Domain.NIC)
 COLOURS = dict(zip(ORDER, svg.PALETTE, strict=True))
-MOST_POINTS = 400  # of a line over time: more than a page can show
-LONGEST_NAME = 26  # letters of a record's name on one line beside a plot
-MOST_TIPS = 250  # runs: more are too dense to point at, and make the page heavy
+MOST_POINTS = 400  # most points of a line over time, more than a page can show
+LONGEST_NAME = 26  # most letters of a record's name on one line next to a plot
+MOST_TIPS = 250  # most runs with tips; more are too dense to point at, and make the page large
 
 
 def runs_of_each(named: Sequence[tuple[str, Quantity]]) -> svg.Plot:
@@ -70,10 +70,10 @@ def runs_of_each(named: Sequence[tuple[str, Quantity]]) -> svg.Plot:
 
 
 def energy_by_domain(named: Sequence[tuple[str, Sequence[Sequence[Energy]]]]) -> svg.Plot:
-    """Mean energy of each record by what it went into, stacked; the wire is a bar of its own, never on the stack.
+    """Mean energy of each record by domain, stacked; the wire is a separate bar, never part of the stack.
 
     Args:
-        named: For each record its name and the energies of each of its repeats (or of a region of each).
+        named: For each record its name and the energies of its repeats, or of a region in each.
     """
     tips = svg.Tips()
     with svg.drawing():
@@ -113,7 +113,7 @@ def energy_by_domain(named: Sequence[tuple[str, Sequence[Sequence[Energy]]]]) ->
 
 
 def power_over_time(run: Run, samples: pa.Table, repeat: int) -> svg.Plot | None:
-    """Power of one repeat over time by domain, summed over nodes, its regions shaded; None without samples of it."""
+    """Power of one repeat over time by domain, summed over nodes, with shaded regions; None without samples."""
     one = next((r for r in run.repeats if r.index == repeat), None)
     series = _power(run, samples, one) if one is not None else {}
     if one is None or not series:
@@ -137,7 +137,7 @@ def power_over_time(run: Run, samples: pa.Table, repeat: int) -> svg.Plot | None
 
 
 def typical_repeat(run: Run) -> int | None:
-    """The index of the successful repeat whose time is nearest the median; None when all failed."""
+    """The index of the successful repeat whose time is nearest the median; None if all failed."""
     good = run.succeeded
     if not good:
         return None
@@ -146,12 +146,12 @@ def typical_repeat(run: Run) -> int | None:
 
 
 def _folded(name: str) -> str:
-    """A long name on several lines, so that it leaves the plot its room."""
+    """A long name on several lines, to leave room for the plot."""
     return "\n".join(textwrap.wrap(name, LONGEST_NAME)) if len(name) > LONGEST_NAME else name
 
 
 def _violin(axes: Axes, row: int, values: np.ndarray, *, logarithmic: bool) -> None:
-    """The density of the runs about a row, a bar over the quartiles and a line at the median."""
+    """Draw the density of the runs around a row, a bar over the quartiles and a line at the median."""
     of = bootstrap.spread(values)
     shape = bootstrap.density(np.log(values) if logarithmic else values)
     if shape is not None:
@@ -164,7 +164,7 @@ def _violin(axes: Axes, row: int, values: np.ndarray, *, logarithmic: bool) -> N
 
 
 def _points(axes: Axes, row: int, values: np.ndarray, said: list[str], tips: svg.Tips | None) -> None:
-    """The runs of one row as points, shifted a little up and down in turn; each says which it is, if there are tips."""
+    """Draw the runs of one row as points, shifted up and down alternately; tips, if given, identify each."""
     shift = 0.16 * np.array([((i * 5) % 9 - 4) / 4 for i in range(len(values))])
     if tips is None:
         axes.scatter(values, row + shift, s=11, color=svg.PALETTE[0], alpha=0.85, linewidth=0, zorder=3)
@@ -179,7 +179,7 @@ Parts = dict[tuple[Domain, EnergyKind], float]
 
 
 def _mean_parts(repeats: Sequence[Sequence[Energy]]) -> tuple[Parts, Parts]:
-    """Mean joules by domain and kind: of the node totals' parts, and of the wire."""
+    """Mean joules by domain and kind: of the parts of the node totals, and of the wire."""
     node: Parts = defaultdict(float)
     wire: Parts = defaultdict(float)
     for energies in repeats:
@@ -192,7 +192,7 @@ def _mean_parts(repeats: Sequence[Sequence[Energy]]) -> tuple[Parts, Parts]:
 
 
 def _power(run: Run, samples: pa.Table, one: Repeat) -> dict[tuple[Domain, EnergyKind], tuple[np.ndarray, np.ndarray]]:
-    """Edges of time and power between them, of the channels that make up the node totals of one repeat."""
+    """Edges of time, and the power between them, of the channels in the node totals of one repeat."""
     wanted = {(e.node, e.channel): e for parts in counted(one.energy).values() for e in parts}
     readings: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for row in samples.to_pylist():
@@ -214,7 +214,7 @@ def _power(run: Run, samples: pa.Table, one: Repeat) -> dict[tuple[Domain, Energ
 
 
 def _regions(axes: Axes, one: Repeat, tips: svg.Tips) -> None:
-    """Shade every second region and name those wide enough above the lines."""
+    """Shade every second region, and write the names of those that are wide enough above the lines."""
     top = axes.get_ylim()[1]
     axes.set_ylim(0, top * 1.12)
     for place, region in enumerate(sorted(one.regions, key=lambda region: region.begin_s)):

@@ -1,6 +1,7 @@
 """The GPS-UP plot: every comparison as a point in the plane of Speedup and Powerup, on logarithmic axes.
 
-Below the diagonal P = S energy is saved (G > 1), above it is wasted. The eight categories are numbered in the plane.
+Below the diagonal P = S, energy is saved (G > 1); above it, energy is wasted. The plane has the numbers of the eight
+categories.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-LEAST_SPAN = 1.25  # the axes reach at least this factor to both sides of 1
-CELLS = 48  # of the grid on which room for the category numbers is sought
-DISTANCES = (11, 15, 20, 27, 36, 50, 70, 95, 130, 170)  # pixels from a point at which its name may stand
+LEAST_SPAN = 1.25  # the axes extend at least by this factor to both sides of 1
+CELLS = 48  # cells per side of the grid on which positions for the category numbers are searched
+DISTANCES = (11, 15, 20, 27, 36, 50, 70, 95, 130, 170)  # possible distances of a name from its point, in pixels
 ANGLES = (0, 180, 90, 270, 30, 330, 150, 210, 60, 300, 120, 240)
 FAR = 22.0  # pixels beyond which a line leads from the name to the point
-MOST_NAMES = 10  # more points than this are lettered, and their names listed beside the plane
+MOST_NAMES = 10  # more points than this get letters, and their names are listed next to the plane
 LEGEND_ROWS = 26
 Range = tuple[float, float]
 
@@ -50,7 +51,7 @@ def gps_up(named: Sequence[tuple[str, Comparison]]) -> svg.Plot:
         for name, found in named:
             tips.add(_point(axes, found), _tip(name, found))
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # from here on pixels are final
+        figure.set_layout_engine("none")  # positions in pixels are final from here on
         boxes = _obstacles(axes, [found for _, found in named])
         _numbers(axes, across, up, boxes)
         _names(figure, axes, [found for _, found in named], labels, boxes)
@@ -65,7 +66,7 @@ def _tip(name: str, found: Comparison) -> str:
 
 
 def _range(ratios: Sequence[Interval]) -> Range:
-    """Limits of an axis: all intervals and 1, with room for names."""
+    """Limits of an axis, which include all intervals and 1, with room for names."""
     ends = [end for r in ratios for end in (r.value, r.low or r.value, r.high or r.value)]
     low, high = min([1 / LEAST_SPAN, *ends]), max([LEAST_SPAN, *ends])
     room = (high / low) ** 0.14
@@ -102,7 +103,7 @@ def _ticks(axes: Axes, across: Range, up: Range) -> None:
 
 
 def _point(axes: Axes, found: Comparison) -> Artist:
-    """Draw one comparison with its intervals; returns its marker."""
+    """Draw one comparison with its intervals; return its marker."""
     marker, colour = _look(found)
     errors = [
         None if ratio.low is None or ratio.high is None else [[ratio.value - ratio.low], [ratio.high - ratio.value]]
@@ -126,14 +127,14 @@ def _point(axes: Axes, found: Comparison) -> Artist:
 
 
 def _look(found: Comparison) -> tuple[str, str]:
-    """Marker and colour: what saves, what wastes, and what cannot be told never differ by colour alone."""
+    """Marker and colour; saving, wasting and undecided never differ by colour alone."""
     if found.saves is None:
         return "D", svg.NEITHER
     return ("o", svg.SAVES) if found.saves else ("s", svg.WASTES)
 
 
 def _obstacles(axes: Axes, comparisons: Sequence[Comparison]) -> list[Bbox]:
-    """The boxes of markers and interval bars, and of the words in the corners, in pixels."""
+    """The boxes of markers, interval bars and the words in the corners, in pixels."""
     from matplotlib.transforms import Bbox
 
     boxes = [text.get_window_extent() for text in axes.texts]
@@ -153,7 +154,7 @@ def _obstacles(axes: Axes, comparisons: Sequence[Comparison]) -> list[Bbox]:
 
 
 def _numbers(axes: Axes, across: Range, up: Range, boxes: list[Bbox]) -> None:
-    """Write each category's number where its part of the plane has most room, if it has any."""
+    """Write each category's number where its part of the plane has the most room, if any."""
     centres = (np.arange(CELLS) + 0.5) / CELLS
     x = across[0] * (across[1] / across[0]) ** centres
     y = up[0] * (up[1] / up[0]) ** centres
@@ -178,7 +179,7 @@ def _numbers(axes: Axes, across: Range, up: Range, boxes: list[Bbox]) -> None:
 
 
 def _roomiest(part: np.ndarray, free: np.ndarray) -> tuple[int, int] | None:
-    """The free cell of `part` farthest from its border; None when the part is a sliver."""
+    """The free cell of `part` farthest from its border; None if the part is too narrow."""
     from scipy.ndimage import distance_transform_edt
 
     if part.mean() < 0.015 or not free.any():
@@ -197,7 +198,7 @@ def _number(axes: Axes, number: int, x: float, y: float, boxes: list[Bbox]) -> N
 
 
 def _letters(place: int) -> str:
-    """a to z, then aa, ab ...: what stands for a name where there are too many to write them in the plane."""
+    """a to z, then aa, ab ...: letters that replace names if there are too many for the plane."""
     before = _letters(place // 26 - 1) if place >= 26 else ""
     return before + chr(ord("a") + place % 26)
 
@@ -214,7 +215,7 @@ def _legend(figure: Figure, letters: Sequence[str], labels: Sequence[str]) -> No
 def _names(
     figure: Figure, axes: Axes, comparisons: Sequence[Comparison], labels: Sequence[str], boxes: list[Bbox]
 ) -> None:
-    """Write each point's label beside it, nearest first, over nothing else; a thin line leads afar."""
+    """Write each point's label as near to it as possible without overlap; a thin line leads to a distant label."""
     scale = 72 / figure.dpi
     for words, found in zip(labels, comparisons, strict=True):
         point = (found.speedup.value, found.powerup.value)
@@ -238,7 +239,7 @@ def _names(
 
 
 def _room(axes: Axes, size: Bbox, centre: np.ndarray, boxes: list[Bbox]) -> Bbox:
-    """The nearest place around `centre` for a label, inside the axes and over none of `boxes`; else just beside it."""
+    """The nearest position for a label around `centre`, within the axes and outside `boxes`; otherwise next to it."""
     from matplotlib.transforms import Bbox
 
     def at(distance: float, degrees: int) -> Bbox:
@@ -247,7 +248,7 @@ def _room(axes: Axes, size: Bbox, centre: np.ndarray, boxes: list[Bbox]) -> Bbox
         return Bbox.from_bounds(centre[0] + left, centre[1] + up - size.height / 2, size.width, size.height)
 
     inside = axes.get_window_extent()
-    # Near the point and clear of the borders, else across a border, and only then afar.
+    # First near the point and clear of the borders, then across a border, and only then farther away.
     for taken, distances in (([*boxes, *_lines(axes)], DISTANCES[:3]), (boxes, DISTANCES)):
         for distance in distances:
             for degrees in ANGLES:
@@ -259,7 +260,7 @@ def _room(axes: Axes, size: Bbox, centre: np.ndarray, boxes: list[Bbox]) -> Bbox
 
 
 def _lines(axes: Axes) -> list[Bbox]:
-    """The borders between the categories as small boxes."""
+    """The borders between the categories, as small boxes."""
     from matplotlib.transforms import Bbox
 
     x, y = (np.geomspace(*limits, 120) for limits in (axes.get_xlim(), axes.get_ylim()))

@@ -1,4 +1,4 @@
-"""Pages from the templates of this room: all values are escaped, and one that a template misses is an error."""
+"""Pages from the templates of this room: all values are escaped, and an undefined value is an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
 def rendered(template: str, **values: object) -> str:
-    """The page that `template` makes of `values`."""
+    """Render `template` with `values`."""
     import jinja2
 
     environment = jinja2.Environment(

@@ -1,8 +1,8 @@
-"""Scaling: energy and time of one configuration over its sizes, beside what ideal weak scaling would give.
+"""Scaling: energy and time of one configuration over its sizes, compared with ideal weak scaling.
 
-With N the size and 1 the smallest of a line, ideal weak scaling (the same work for every unit of size) keeps the energy
-per unit of size, E_N / (N E_1) and T_N / T_1 as they are: both ratios stay 1. The size is a numeric factor of the
-records named like one, or else the number of nodes.
+With N the size, and 1 the smallest of a line, ideal weak scaling (the same work per unit of size) keeps the energy per
+unit of size constant: E_N / (N E_1) and T_N / T_1 are 1. The size is a numeric factor of the records with one of the
+names in SIZES, or else the number of nodes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lull.statistics.bootstrap import Interval
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZES = {  # factor -> what one of it and what several are called
+SIZES = {  # factor -> singular and plural of its unit
     "nodes": ("node", "nodes"),
     "pes": ("PE", "PEs"),
     "ranks": ("rank", "ranks"),
@@ -51,17 +51,17 @@ class Step:
 class Scaling:
     """Lines over a common measure of size."""
 
-    unit: str  # what one of it is called
-    units: str  # what several are called
-    lines: list[tuple[str, list[Step]]]  # named by the factors and settings that tell it from the others
+    unit: str  # singular
+    units: str  # plural
+    lines: list[tuple[str, list[Step]]]  # each with a name of its distinguishing factors and settings
 
 
 def scaling(named: Sequence[tuple[Quantity, Run]]) -> Scaling | None:
-    """Lines of records that differ in size alone; None where there are none.
+    """Lines of records that differ only in size; None if there are none.
 
     Args:
-        named: Records, and what is compared of them: undivided, because work that grows with size would be divided
-            by twice.
+        named: Records with their quantities, which are not divided by work: work that grows with size would be
+            divided by twice.
     """
     chosen = _size_of([run for _, run in named])
     if chosen is None:
@@ -71,7 +71,7 @@ def scaling(named: Sequence[tuple[Quantity, Run]]) -> Scaling | None:
     for (of, run), size in zip(named, sizes, strict=True):
         alike = {name: str(value) for name, value in run.factors.items() if name != factor} | run.settings
         lines.setdefault(tuple(alike.items()), []).append((size, of))
-    # Two records of one size and alike in all else: nobody can say which of them the line goes through, so none does.
+    # If two records have the same size and are otherwise equal, the line cannot choose between them and omits both.
     found = [(fixed, dict(at)) for fixed, at in lines.items() if len(dict(at)) == len(at) > 1]
     if not found:
         return None
@@ -84,7 +84,7 @@ def scaling(named: Sequence[tuple[Quantity, Run]]) -> Scaling | None:
 
 
 def scaling_plot(of: Scaling) -> svg.Plot:
-    """Three panels over size: energy per unit, and energy and time against the smallest size."""
+    """Three panels over size: energy per unit, and energy and time relative to the smallest size."""
     tips = svg.Tips()
     kind = weakest([step.kind for _, steps in of.lines for step in steps])
     with svg.drawing():
@@ -110,7 +110,7 @@ def scaling_plot(of: Scaling) -> svg.Plot:
 
 
 def _size_of(runs: Sequence[Run]) -> tuple[str, list[float]] | None:
-    """The measure of size and the size of every record; None where all have the same."""
+    """The measure of size and the size of every record; None if all have the same."""
     for name in SIZES:
         values = [run.factors.get(name) for run in runs]
         sizes = [float(value) for value in values if isinstance(value, int | float) and value > 0]

@@ -1,7 +1,7 @@
-"""Plots as SVG text that can be inlined, or as PDF: one style, reproducible bytes, identifiers that never collide.
+"""Plots as SVG text for inlining, or as PDF: one style, reproducible bytes, identifiers that never collide.
 
-Text and axes are drawn in `currentColor`, so that a plot follows the page into dark mode and prints black on its own.
-Nothing here touches matplotlib's global settings.
+Text and axes are drawn in `currentColor`, so that a plot adapts to the dark mode of its page and is black when
+standalone. This module does not change matplotlib's global settings.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK = "#010203"  # stands for currentColor while matplotlib draws
-SAVES = "#009e73"  # the palette of Okabe and Ito: told apart with every common colour vision
+SAVES = "#009e73"  # of the palette of Okabe and Ito, which is safe for colour-blind readers
 WASTES = "#d55e00"
 NEITHER = "#767676"
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 WIDTH_IN = 6.6
-MOST_LINEAR = 20  # largest ratio of two figures that one linear axis still shows
+MOST_LINEAR = 20  # largest ratio of two figures on a linear axis
 FONTS = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
 _STYLE: Any = {  # matplotlib types its settings one literal at a time
     "svg.fonttype": "none",
-    "pdf.fonttype": 42,  # text stays text: publishers refuse the bitmaps and outlines of type 3
+    "pdf.fonttype": 42,  # TrueType: text remains text; publishers reject type 3 fonts
     "font.family": "DejaVu Sans",  # comes with matplotlib: the layout is the same on every machine
     "font.size": 9,
     "axes.labelsize": 9,
@@ -62,7 +62,7 @@ _STYLE: Any = {  # matplotlib types its settings one literal at a time
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """The style of Lull's plots, for as long as one is drawn and written."""
+    """Apply the style of Lull's plots while one is drawn and written."""
     import matplotlib as mpl
 
     with mpl.rc_context(_STYLE):
@@ -71,7 +71,7 @@ def drawing() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Plot:
-    """A drawn figure, what it shows in words, and what each of its marks says when it is pointed at."""
+    """A drawn figure, its description in words, and the tips of its marks."""
 
     figure: Figure
     description: str
@@ -88,7 +88,7 @@ class Plot:
         return text.replace('role="img"', 'role="group"', 1) if self.tips else text
 
     def pdf(self) -> bytes:
-        """The plot as a PDF of one page, black where the SVG has the colour of the text around it."""
+        """The plot as a PDF of one page; black replaces the text colour of the page."""
         out = io.BytesIO()
         with drawing():
             self.figure.savefig(out, format="pdf", metadata={"CreationDate": None, "Title": self.description[:200]})
@@ -96,19 +96,19 @@ class Plot:
 
 
 class Tips:
-    """What marks say, gathered while they are drawn."""
+    """The tips of marks, collected while these are drawn."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
 
     def add(self, mark: Artist, words: str) -> None:
-        """Let `mark` say `words` when it is pointed at."""
+        """Show `words` when the user points at `mark`."""
         mark.set_gid(f"tip-{len(self.words)}")
         self.words.append(words)
 
 
 def panels(count: int, height_in: float) -> tuple[Figure, list[Axes]]:
-    """A figure of full width with `count` panels side by side, outside pyplot and its global state."""
+    """A figure of full width with `count` panels side by side, without pyplot and its global state."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
@@ -117,22 +117,22 @@ def panels(count: int, height_in: float) -> tuple[Figure, list[Axes]]:
 
 
 def legend_below(figure: Figure, axes: Axes) -> None:
-    """The legend of one panel for all, below them, in as many rows as its words need."""
+    """Draw the legend of one panel below all panels, in as many rows as it needs."""
     handles, labels = axes.get_legend_handles_labels()
-    letter_in, handle_in = 0.085, 0.55  # about, at the font size of legends
+    letter_in, handle_in = 0.085, 0.55  # approximate, at the font size of legends
     longest = max((len(label) for label in labels), default=0) * letter_in + handle_in
     columns = max(1, min(len(labels), int(figure.get_figwidth() / longest)))
     figure.legend(handles, labels, loc="outside lower center", ncols=columns)
 
 
 def wants_logarithm(values: Iterable[float]) -> bool:
-    """Whether a linear axis would hide some of the values, all of which a logarithmic one can show."""
+    """Whether a linear axis would hide some of the values, and a logarithmic one can show all."""
     found = list(values)
     return min(found, default=0) > 0 and max(found) > MOST_LINEAR * min(found)
 
 
 def prefixed_ticks(axis: Axis, unit: str, *, logarithmic: bool) -> None:
-    """Ticks with all the digits they have: in the prefixed unit of the upper end, or powers of ten, each in its own."""
+    """Set exact tick labels: in the prefixed unit of the upper end, or powers of ten, each with its own prefix."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     def prefixed(value: float) -> str:
@@ -153,9 +153,9 @@ def text_of(figure: Figure, ident: str, description: str) -> str:
     """The figure as SVG, without prologue, metadata and date.
 
     Args:
-        figure: Drawn inside `drawing()`, in which this is called too.
-        ident: Starts every id in it; unique in the page it will stand in.
-        description: What the plot shows, for those who cannot see it.
+        figure: A figure drawn inside `drawing()`, in which this must be called, too.
+        ident: Prefix of every id in it; unique in the page.
+        description: Description of the plot for readers who cannot see it.
     """
     import matplotlib as mpl
 

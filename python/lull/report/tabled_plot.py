@@ -1,4 +1,4 @@
-"""A plot, and the same as a table for the screen and the report."""
+"""A plot, and its data as a table for the screen and the report."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lull.report.svg import Plot
 class TabledPlot:
     """A plot and the rows of its table."""
 
-    name: str  # of the files of the plot
+    name: str  # base name of the plot's files
     title: str
     plot: Plot
     headings: list[str]
     rows: list[list[str]]
-    texts: tuple[int, ...]  # columns that hold words; all others hold numbers
-    aside: str = ""  # what the table's cells hold besides, behind its title
+    texts: tuple[int, ...]  # columns of text; all others hold numbers
+    aside: str = ""  # text after the table's title that explains additional values in cells
 
     def print(self, console: Console) -> None:
         """Print the table."""

@@ -18,7 +18,7 @@ from lull.statistics import formatting
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a sortable table: what is shown, and the number it is sorted by when it is one."""
+    """A cell of a sortable table: its text, and the number that is its sort key, if it is a number."""
 
     text: str
     sort: float | str | None = None
@@ -39,7 +39,7 @@ def joules(energy: TypicalEnergy | None) -> Cell:
 
 
 def run_row(name: str, of: Quantity, sample: Sample) -> list[Cell]:
-    """One run: its time, energy and power, each energy with its kind, and what it covers."""
+    """One run: its time, energy and power; each energy with its kind and scope."""
     time, energy = sample.time_s / sample.work, sample.energy_j / sample.work
     low, high = sample.low_j / sample.work, sample.high_j / sample.work
     kind = sample.kind.value
@@ -59,7 +59,7 @@ def run_row(name: str, of: Quantity, sample: Sample) -> list[Cell]:
 
 
 def node_rows(quantities: list[tuple[str, Quantity]]) -> list[list[Cell]]:
-    """A row for each node of every record of several nodes: medians over the runs, per unit of work."""
+    """A row for each node of every record with several nodes: medians over the runs, per unit of work."""
     return [
         row
         for name, of in quantities
@@ -98,15 +98,15 @@ def _rows_of_nodes(name: str, of: Quantity) -> list[list[Cell]]:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings and factors: those that differ between the records, as a table, and those alike in all."""
+    """Settings and factors: those that differ between records, as a table, and those equal in all."""
 
     names: list[str]
-    rows: list[tuple[str, list[str]]]  # record and its values
+    rows: list[tuple[str, list[str]]]  # a record and its values
     alike: list[tuple[str, str]]
 
 
 def settings(runs: list[Run]) -> Settings:
-    """Factors and settings of all records, apart by whether they differ."""
+    """Factors and settings of all records, divided by whether they differ."""
     tables = [{**{name: str(value) for name, value in run.factors.items()}, **run.settings} for run in runs]
     names = list(dict.fromkeys(name for table in tables for name in table))
     differ = [name for name in names if len({table.get(name) for table in tables}) > 1]
@@ -118,7 +118,7 @@ def settings(runs: list[Run]) -> Settings:
 
 
 def _which(labels: list[str], runs: list[Run]) -> str:
-    """The records in a few words: all, all but x, a list, or how many."""
+    """The records in a few words: all, all but x, a list, or their number."""
     there = list(dict.fromkeys(labels))
     missing = [run.label for run in runs if run.label not in there]
     if not missing:
@@ -129,7 +129,7 @@ def _which(labels: list[str], runs: list[Run]) -> str:
 
 
 def hosts(runs: list[Run]) -> list[tuple[list[str], str]]:
-    """Each host once, with the records made on it."""
+    """Each host once, with its records."""
     seen: dict[tuple[str, ...], list[str]] = {}
     for run in runs:
         for host in run.hosts:
@@ -140,7 +140,7 @@ def hosts(runs: list[Run]) -> list[tuple[list[str], str]]:
 
 
 def channels(runs: list[Run]) -> list[tuple[Channel, str, list[str], str]]:
-    """Each channel once over the nodes that have it, with how often it changes, and the records."""
+    """Each channel once for all nodes that have it, with its update interval, and the records."""
     seen: dict[tuple[str, ...], tuple[Channel, list[str], list[str]]] = {}
     for run in runs:
         for channel in run.channels:
@@ -172,7 +172,7 @@ def faults(quantities: list[tuple[str, Quantity]]) -> list[tuple[str, list[int],
 
 @dataclass(frozen=True)
 class Origin:
-    """When and by what one record was made."""
+    """The date and version of one record."""
 
     label: str
     lull: str
@@ -199,13 +199,13 @@ def origins(runs: list[Run]) -> list[Origin]:
 
 
 def versions() -> str:
-    """What computed and drew the page, in one line."""
+    """The versions of the software that made the page, in one line."""
     found = ", ".join(f"{name} {version(name)}" for name in ("numpy", "matplotlib", "pydantic"))
     return f"Lull {__version__}, Python {platform.python_version()}, {found}"
 
 
 def energy_words(quantities: list[tuple[str, Quantity]]) -> str:
-    """The kind and source of the energies behind a figure, in one sentence; by record where they differ."""
+    """The kind and source of the energies in a figure, in one sentence; by record if they differ."""
     by_words: dict[str, list[str]] = {}
     for name, of in quantities:
         sources = sorted({channel.source for channel in of.channels})

@@ -1,4 +1,4 @@
-"""The tables of a report about what waiting cost: by record, and of each by operation and size or call site."""
+"""The tables of a report on the cost of waiting: by record, and for each by operation and size or call site."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ UNITS = ("B", "KiB", "MiB", "GiB")
 
 @dataclass(frozen=True)
 class WaitingTables:
-    """Plain rows; both empty where no record holds what waiting cost."""
+    """Plain rows; both empty if no record has the cost of waiting."""
 
     records: list[list[Cell]]
     operations: list[list[Cell]]
 
 
 def waiting_tables(quantities: list[tuple[str, Quantity]]) -> WaitingTables:
-    """Medians over the repeats that succeeded, of whole runs and not divided by any work."""
+    """Medians over the successful repeats, of whole runs and not divided by work."""
     made = WaitingTables([], [])
     for name, of in quantities:
         succeeded = {sample.index for sample in of.samples}

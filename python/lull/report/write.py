@@ -1,6 +1,6 @@
-"""Records and their comparisons as one offline HTML file that a person reads, prints or sends; the plots as files, too.
+"""Write records and their comparisons as one offline HTML file, and the plots as separate files.
 
-What the page holds is gathered in `lull.report.page`; how it looks is `templates/report.html.j2`.
+`lull.report.page` collects the content of the page; `templates/report.html.j2` determines its form.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlotFiles:
-    """Where the plots of a report are written as files, and in which format: svg or pdf."""
+    """The folder and format (svg or pdf) of a report's plot files."""
 
     folder: Path
     format: str
@@ -50,21 +50,21 @@ def write_report(
     """Write one HTML file about the records in `folders`.
 
     Args:
-        folders: Records, or folders that hold records.
-        out: The file; replaced when it is there. It is written aside first, so that it is whole or as it was.
+        folders: Records, or folders of records.
+        out: The file; an existing one is replaced in one step, so that it is never incomplete.
         title: Heading of the page.
-        comparisons: Named comparisons to show; otherwise every record is compared with the baseline.
-        claims: Rows of a table of published results beside ours; the keys are its columns.
-        curves: Plots over a factor; a section of their own.
-        impacts: What comparisons save over a factor; likewise.
-        bars: Energies end to end, drawn; likewise.
-        traces: What traces of the runs say, drawn; likewise.
-        source: The publication the claims are from, in one line.
-        baseline: The record others are compared with; the first of `folders` otherwise.
+        comparisons: Named comparisons to show; None: every record is compared with the baseline.
+        claims: Rows of a table of published results and ours; the keys are its columns.
+        curves: Plots over a factor, in a separate section.
+        impacts: Plots of savings over a factor, in a separate section.
+        bars: Plots of energies of the nodes and on the wire, in a separate section.
+        traces: Plots of traces of the runs, in a separate section.
+        source: The publication of the claims, in one line.
+        baseline: The record with which others are compared; None: the first of `folders`.
         region: Report this region instead of whole runs.
         per: Divide time and energy by this metric.
-        allow_mixed: Compare energies of different kinds too.
-        plot_files: Where to write the plots as files of their own.
+        allow_mixed: Compare energies of different kinds, too.
+        plot_files: Where to write the plots as separate files.
 
     Returns:
         The files of plots that were written.
@@ -96,12 +96,12 @@ def write_report(
 
 
 def write_page(out: Path, text: str) -> None:
-    """Put a page where the user asked for it, aside first."""
+    """Write a page to `out`, and replace an existing one in one step."""
     write_whole(out, readable(text).encode(), "report", "--out")
 
 
 def with_baseline(found: list[Path], baseline: Path | None) -> tuple[list[Path], int]:
-    """The records with the baseline among them, and its place: the one named, or the first."""
+    """The records including the baseline, and its index: `baseline`, or the first record."""
     if baseline is None:
         return found, 0
     places = [folder.resolve() for folder in found]
@@ -111,7 +111,7 @@ def with_baseline(found: list[Path], baseline: Path | None) -> tuple[list[Path],
 
 
 def write_plots(plots: Mapping[str, Plot], to: PlotFiles) -> list[Path]:
-    """Write plots that stand alone, one file each, named after what they show."""
+    """Write standalone plots, one file each, named after their content."""
     made = []
     for name, plot in plots.items():
         made.append(to.folder / f"{name}.{to.format}")
@@ -121,11 +121,11 @@ def write_plots(plots: Mapping[str, Plot], to: PlotFiles) -> list[Path]:
 
 
 def records_in(folders: list[Path]) -> list[Path]:
-    """The folders that are records, and of the others the records in them, in the order of their paths."""
+    """The folders that are records, and the records in the other folders, in the order of their paths."""
     found: list[Path] = []
     for folder in folders:
         if (folder / record.RUN_FILE).exists() or not folder.is_dir():
-            inside = [folder]  # what is no record is refused when it is read
+            inside = [folder]  # reading rejects what is not a record
         else:
             inside = sorted(
                 path.parent

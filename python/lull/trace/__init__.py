@@ -1,6 +1,6 @@
-"""Traces of programs: recording them beside a measurement, archives in OTF2, and what these say.
+"""Traces of programs: record them during a measurement, convert them to OTF2 archives, and analyse these.
 
 DIR/traces.otf2, traces.def, traces/   the archive, which Vampir and otf2-print read
-DIR/run.json, samples.parquet          the record of the run that was traced
-DIR/raw/                               what processes wrote, until it is converted
+DIR/run.json, samples.parquet          the record of the traced run
+DIR/raw/                               the files of the processes, until they are converted
 """

@@ -1,6 +1,6 @@
-"""What a trace says of a program, as data: `lull trace info --json` prints it.
+"""The analysis of a trace as data, which `lull trace info --json` prints.
 
-Times are split by what a process was doing; how that is found stands at the head of `src/trace/analysis.hpp`.
+Times are split by the activity of a process; the head of `src/trace/analysis.hpp` describes how.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ Progress = Callable[[int, int], bool]
 
 
 class Shares(Model):
-    """Seconds of a process, or of all, by what they went on; of several threads summed."""
+    """Seconds by activity, of a process or of all, summed over threads."""
 
     compute: float  # outside the communication library
-    late_sender: float  # receives that waited for their message to be sent
-    late_receiver: float  # sends that waited for their receive to be posted
-    imbalance: float  # collectives that waited for others to come
-    polling: float  # tests and probes that found nothing
-    transfer: float  # the rest in communication
-    files: float  # in MPI's calls on files
-    setup: float  # in the begin and end of the communication library
+    late_sender: float  # in receives, waiting until their message was sent
+    late_receiver: float  # in sends, waiting until their receive was posted
+    imbalance: float  # in collectives, waiting for other processes
+    polling: float  # in tests and probes that found nothing
+    transfer: float  # the rest of communication
+    files: float  # in MPI's file operations
+    setup: float  # in initialization and finalization of the communication library
 
     @classmethod
     def of(cls, seconds: NDArray[np.float64]) -> Shares:
-        """From an array in the order of `STATES`."""
+        """Shares from an array in the order of `STATES`."""
         named = {state.replace(" ", "_"): max(float(value), 0.0) for state, value in zip(STATES, seconds, strict=True)}
         return cls(**named)
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """The sum of all activities."""
         return sum(self.seconds(state) for state in STATES)
 
     @property
     def waiting(self) -> float:
-        """What went on waiting for others."""
+        """The time spent waiting for other processes."""
         return sum(self.seconds(state) for state in WAITING)
 
     def seconds(self, state: str) -> float:
-        """Of one of `STATES`."""
+        """The seconds of one of `STATES`."""
         value = getattr(self, state.replace(" ", "_"))
         assert isinstance(value, float)
         return value
@@ -72,22 +72,22 @@ class ProcessAccount(Model):
     sent_bytes: int
     received_messages: int
     received_bytes: int
-    burstiness: float | None  # of the gaps between what it sends: -1 regular, 0 random, towards 1 in bursts
+    burstiness: float | None  # of the gaps between its sends: -1 regular, 0 random, towards 1 in bursts
 
 
 class Pair(Model):
-    """What went from one process to another."""
+    """The communication from one process to another."""
 
-    source: int = Field(serialization_alias="from")  # place in `processes`
+    source: int = Field(serialization_alias="from")  # index in `processes`
     target: int = Field(serialization_alias="to")
     messages: int  # point to point
     bytes: int
-    one_sided: int  # puts, gets and atomics, in the direction in which the data went
+    one_sided: int  # puts, gets and atomics, in the direction of the data
     one_sided_bytes: int
 
 
 class SizeClass(Model):
-    """Messages of a range of sizes, point to point."""
+    """Point-to-point messages of a range of sizes."""
 
     from_bytes: int
     to_bytes: int  # the largest
@@ -116,13 +116,13 @@ class FunctionAccount(Model):
 class Burstiness(Model):
     """How unevenly the program sends."""
 
-    gaps: float | None  # of all gaps between what a process sends: -1 regular, 0 random, towards 1 in bursts
-    peak_over_mean: float | None  # bytes in the busiest of the bins over their mean, point to point and one-sided
-    silent_share: float  # of the bins in which nobody sends
+    gaps: float | None  # of all gaps between sends of a process: -1 regular, 0 random, towards 1 in bursts
+    peak_over_mean: float | None  # bytes in the busiest bin over the mean, point to point and one-sided
+    silent_share: float  # share of bins in which no process sends
 
 
 class Faults(Model):
-    """What does not fit together in the trace."""
+    """Inconsistencies in the trace."""
 
     unmatched_sends: int
     unmatched_receives: int
@@ -132,7 +132,7 @@ class Faults(Model):
 
 
 class TraceAccount(Model):
-    """All that `lull trace info` says."""
+    """The content of `lull trace info`."""
 
     seconds: float
     events: int
@@ -156,18 +156,18 @@ class TraceAccount(Model):
 
 @dataclass(frozen=True)
 class Analysis:
-    """A trace's account, and how things went over time."""
+    """The account of a trace, and quantities over time."""
 
     account: TraceAccount
     bin_s: float
     states: NDArray[np.float64]  # seconds by process, bin, state
     message_bytes: NDArray[np.float64]  # by bin, point to point and one-sided
     collective_bytes: NDArray[np.float64]
-    watts: dict[str, NDArray[np.float64]]  # by metric, in each bin; NaN where none was read
+    watts: dict[str, NDArray[np.float64]]  # by metric, in each bin; NaN for a bin without readings
 
 
 def require_otf2(asked: str) -> None:
-    """Raise `LullError` where Lull was built without OTF2."""
+    """Raise `LullError` if Lull was built without OTF2."""
     if not _core.HAS_OTF2:
         raise LullError(asked, "this Lull was built without OTF2", MISSING)
 
@@ -176,12 +176,12 @@ def analyse(path: Path, *, bins: int = BINS, progress: Progress | None = None) -
     """Read an archive, of Lull or of another tool, from begin to end.
 
     Args:
-        path: Its folder, or its file `.otf2`.
-        bins: In how many parts the run is cut to show it over time.
-        progress: Called with events read and their number; when it answers False the reading ends with an error.
+        path: Its folder, or its `.otf2` file.
+        bins: Number of equal intervals of the run for quantities over time.
+        progress: Called with the events read and their total; if it returns False, reading ends with an error.
 
     Raises:
-        LullError: There is none, or it is damaged.
+        LullError: There is no archive, or it is damaged.
     """
     require_otf2(f"read the trace {path}")
     with native_errors():

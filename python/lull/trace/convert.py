@@ -1,4 +1,4 @@
-"""What the processes of a run recorded becomes an archive in OTF2."""
+"""Convert the recordings of a run's processes to an OTF2 archive."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ RAW = "raw"
 
 
 def convert(folder: Path, *, keep_raw: bool, progress: Progress | None = None) -> _core.TraceConversion:
-    """Make the archive of a folder into which a run was recorded.
+    """Make the archive of a folder with the recordings of a run.
 
     Args:
-        folder: The folder that LULL_TRACE named; the archive appears in it, in place of an earlier one.
-        keep_raw: Whether what the processes wrote stays beside it.
-        progress: Called with records done and their number; when it answers False the work ends with an error.
+        folder: The folder that LULL_TRACE named; the archive is written into it, and replaces an earlier one.
+        keep_raw: Whether to keep the recordings of the processes.
+        progress: Called with the records done and their total; if it returns False, the conversion ends with an error.
 
     Raises:
         LullError: Nothing was recorded there, or the archive cannot be written.
@@ -47,11 +47,11 @@ def convert(folder: Path, *, keep_raw: bool, progress: Progress | None = None) -
 
 
 def leave_energy(folder: Path, node: str, channels: Sequence[Channel], samples: pa.Table, begin_ns: int) -> None:
-    """Put the meter's readings beside the records of a run, so that they become metrics of the archive.
+    """Add the meter's readings to the recordings of a run, so that they become metrics of the archive.
 
     Args:
         folder: The folder of the trace.
-        node: The node whose meter it was.
+        node: The node of the meter.
         channels: Its channels.
         samples: Rows of samples.parquet of one repeat.
         begin_ns: CLOCK_MONOTONIC when the repeat began.
@@ -80,10 +80,10 @@ def has_records(folder: Path) -> bool:
 
 
 def make_room(folder: Path) -> None:
-    """Make the folder of a trace, with its `raw`, which must not hold one yet.
+    """Create the folder of a trace, with its subfolder `raw`; it must not contain a trace yet.
 
     Raises:
-        LullError: It holds something, or cannot be made.
+        LullError: The folder contains something, or cannot be created.
     """
     asked = f"record a trace in {folder}"
     try:
@@ -95,12 +95,12 @@ def make_room(folder: Path) -> None:
 
 
 def is_trace(folder: Path) -> bool:
-    """Whether an archive is in a folder."""
+    """Whether a folder contains an archive."""
     return (folder / ANCHOR).is_file()
 
 
 def size_of_archive(folder: Path) -> int:
-    """Bytes of an archive's files."""
+    """The size of an archive's files, in bytes."""
     parts = [folder / ANCHOR, folder / "traces.def"]
     parts += [Path(where) / name for where, _, names in os.walk(folder / "traces") for name in names]
     return sum(path.stat().st_size for path in parts if path.is_file())

@@ -1,6 +1,6 @@
-"""Plots of a trace: who sends to whom, what the time went on, of each process and over the run, sizes of messages.
+"""Plots of a trace: who sends to whom, time by activity of each process and over the run, and message sizes.
 
-The states of time are told apart by colour and, those that are waits, by hatching too.
+Colours distinguish the states; waits are hatched, too.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ LOOKS: dict[str, dict[str, Any]] = {
     "files": {"facecolor": "#009e73"},
     "setup": {"facecolor": "#56b4e9"},
 }
-MOST_ROWS = 64  # processes that still have a bar of their own
-MOST_CELLS = 512  # processes on a side of the matrix; of more, neighbours share a cell
-NAMED = 24  # processes whose names there is room for
+MOST_ROWS = 64  # most processes that have one bar each
+MOST_CELLS = 512  # processes on a side of the matrix; with more, neighbours share a cell
+NAMED = 24  # most processes with a label
 PNG_DPI = 200
 
 
 def plots_of(found: Analysis, name: str = "") -> list[TabledPlot]:
-    """All plots of a trace, each with its table; `name` is put before what they show."""
+    """All plots of a trace, each with its table; titles begin with `name`."""
     account = found.account
     before = f"{name}: " if name else ""
     made = [_of_processes(account, before), _over_time(found, before)]
@@ -51,7 +51,7 @@ def plots_of(found: Analysis, name: str = "") -> list[TabledPlot]:
 
 
 def write_plots(found: Analysis, folder: Path, form: str) -> list[Path]:
-    """Write the plots of a trace, a file each; their paths.
+    """Write the plots of a trace to files; return their paths.
 
     Raises:
         LullError: The folder cannot be written.
@@ -64,7 +64,7 @@ def write_plots(found: Analysis, folder: Path, form: str) -> list[Path]:
 
 
 def _titled(before: str, words: str) -> str:
-    """A title, behind the name of the record where there are several."""
+    """A title, after the name of the record if there are several."""
     return before + words if before else words[0].upper() + words[1:]
 
 
@@ -87,7 +87,7 @@ def _legend(figure: Any, states: list[str]) -> None:
 
 
 def _of_processes(account: TraceAccount, before: str) -> TabledPlot:
-    """A bar for each process, or for each of equal groups of them: the shares of its time."""
+    """A bar for each process, or for equal groups of processes, with the shares of its time."""
     states = shown_states(account)
     seconds = np.array([[one.time.seconds(state) for state in states] for one in account.processes])
     size = -(-len(seconds) // MOST_ROWS)
@@ -132,7 +132,7 @@ def _name_rows(axes: Axes, names: list[str]) -> None:
 
 
 def _over_time(found: Analysis, before: str) -> TabledPlot:
-    """What the processes were doing, what they sent, and the power, over the run."""
+    """Activities of the processes, bytes sent, and power over the run."""
     account = found.account
     states = shown_states(account)
     places = [STATES.index(state) for state in states]
@@ -201,7 +201,7 @@ def _power(axes: Axes, watts: dict[str, NDArray[np.float64]], edges: NDArray[Any
 
 
 def _matrix(account: TraceAccount, before: str) -> TabledPlot:
-    """Bytes from each process to each, by colour; on a logarithmic scale where a linear one would hide some."""
+    """Bytes from each process to each, by colour; on a logarithmic scale if a linear one would hide some."""
     count = len(account.processes)
     side = min(count, MOST_CELLS)
     cells = np.zeros((side, side))
@@ -238,7 +238,7 @@ def _matrix(account: TraceAccount, before: str) -> TabledPlot:
         svg.prefixed_ticks(bar.ax.yaxis, "B", logarithmic=logarithmic)
         bar.ax.minorticks_off()
         if bar.solids is not None:
-            bar.solids.set(rasterized=False, edgecolor="face")  # else it is an image of its own
+            bar.solids.set(rasterized=False, edgecolor="face")  # otherwise it becomes a separate image
         bar.outline.set_linewidth(0.7)
         most = max(account.pairs, key=lambda pair: pair.bytes + pair.one_sided_bytes)
         words = f"{account.processes[most.source].name} to {account.processes[most.target].name}"
@@ -257,7 +257,7 @@ def _matrix(account: TraceAccount, before: str) -> TabledPlot:
 
 
 def _sizes(account: TraceAccount, before: str) -> TabledPlot:
-    """How many messages there are of which size, and how many bytes they hold."""
+    """The number of messages of each size, and their bytes."""
     with svg.drawing():
         figure, panels = svg.panels(2, 2.4)
         places = [one.to_bytes.bit_length() for one in account.sizes]

@@ -1,4 +1,4 @@
-"""How far reading or writing a trace is, on a terminal; and the signals that end it."""
+"""The progress of reading or writing a trace on a terminal, and the signals that end it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lull.statistics import formatting
 
 
 class TraceProgress:
-    """A callback for `convert` and `analyse`, of any thread; a signal that asked to stop makes it answer False.
+    """A callback for `convert` and `analyse`, from any thread; after a signal that asks to stop, it returns False.
 
     Args:
-        what: What is being done: `converting`.
-        unit: What is counted: `records`.
+        what: The activity: `converting`.
+        unit: The unit of the counts: `records`.
         interrupts: Signals that may ask to stop; None: none does.
     """
 
@@ -36,7 +36,7 @@ class TraceProgress:
         self._line.__exit__(kind, error, trace)
 
     def __call__(self, done: int, expected: int) -> bool:
-        """Show it; False when a signal asked to stop."""
+        """Show the progress; False if a signal asked to stop."""
         if self._line.is_shown:
             with self._lock:
                 seconds = time.monotonic() - self._begin

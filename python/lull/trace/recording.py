@@ -1,4 +1,4 @@
-"""Recording a program's calls while its run is measured: one folder holds the trace and the record of the run."""
+"""Record a program's calls while its run is measured: one folder holds the trace and the record of the run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from lull.trace.progress import TraceProgress
 
 @dataclass(frozen=True)
 class Recording:
-    """What is to be traced, and how."""
+    """The options of a recording."""
 
     argv: Sequence[str]
     label: str
@@ -41,8 +41,8 @@ class Recording:
 
 
 def record_trace(asked: Recording) -> int:
-    """Run the command, write its record and its archive; the exit code of the command, 1 where that is 0 and an archive
-    could not be made of what was recorded.
+    """Run the command, and write its record and its archive; return the exit code of the command, or 1 if that is 0 but
+    the archive could not be made.
 
     Raises:
         LullError: The folder is taken, the meter failed, a signal asked to stop, or the archive cannot be written.
@@ -57,12 +57,12 @@ def record_trace(asked: Recording) -> int:
     with Interrupts() as interrupts:
         try:
             measured = _measure(command, meter, interrupts, asked)
-        except CannotExecuteError as error:  # the guard has said it
+        except CannotExecuteError as error:  # the guard has reported it
             _clear(folder)
             return error.exit_code
         except LullError:
             if any((folder / convert.RAW).iterdir()):
-                say(f"what was recorded so far is kept; lull trace convert {asked.folder} makes an archive of it")
+                say(f"the recordings so far are kept; lull trace convert {asked.folder} makes an archive of them")
             raise
         _write_record(folder, command, meter, measured, asked)
         convert.leave_energy(folder, record.this_host().node, meter.channels, measured.samples, measured.begin_ns)
@@ -85,10 +85,10 @@ def record_trace(asked: Recording) -> int:
 
 
 def make_archive(folder: Path, *, keep_raw: bool, interrupts: Interrupts) -> None:
-    """Convert what was recorded, and say what came of it and what is missing.
+    """Convert the recordings, and report the result and what is missing.
 
     Raises:
-        LullError: See `lull.trace.convert.convert`; InterruptedBySignal when a signal asked to stop.
+        LullError: See `lull.trace.convert.convert`; InterruptedBySignal if a signal asked to stop.
     """
     try:
         with TraceProgress("converting", "records", interrupts) as progress:
@@ -115,7 +115,7 @@ def _measure(command: Command, meter: Meter, interrupts: Interrupts, asked: Reco
 
 
 def _write_record(folder: Path, command: Command, meter: Meter, measured: MeasuredRepeat, asked: Recording) -> None:
-    """The record of the run, whose files then stand beside the archive."""
+    """Write the record of the run next to the archive."""
     in_force = {**asked.settings, "LULL_TRACE": str(folder)}
     run = compose_run(asked.label, asked.argv, meter, asked.hz, in_force, [measured.repeat])
     record.write(command.folder, run, measured.samples)
@@ -125,13 +125,13 @@ def _write_record(folder: Path, command: Command, meter: Meter, measured: Measur
 
 
 def _clear(folder: Path) -> None:
-    """Take away what was made for a program that never ran."""
+    """Remove what was made for a program that never ran."""
     (folder / convert.RAW).rmdir()
     folder.rmdir()
 
 
 def _few(remarks: Sequence[str], most: int = 5) -> list[str]:
-    """The first few of many lines, and how many there are more."""
+    """The first few of many lines, and the number of the others."""
     if len(remarks) <= most:
         return list(remarks)
     return [*remarks[: most - 1], f"and {len(remarks) - most + 1} more lines like these"]

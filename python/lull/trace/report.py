@@ -1,4 +1,4 @@
-"""What the traces among records say, for a report."""
+"""The traces among records, for a report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lull.trace.plots import plots_of
 
 
 def plots_of_records(folders: Sequence[Path]) -> list[TabledPlot]:
-    """The plots of those records that are traces, too; each named after its record where there are several.
+    """The plots of the records that are also traces; titles name the record if there are several.
 
     Raises:
         LullError: An archive is damaged, or this Lull was built without OTF2.

@@ -1,4 +1,4 @@
-"""What a trace says, as tables on the terminal."""
+"""The account of a trace, as tables on the terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.text import Text
 from lull.statistics import formatting
 from lull.trace.account import STATES, Shares, TraceAccount
 
-MOST_ROWS = 16  # of a table; the rest is in --json
+MOST_ROWS = 16  # most rows of a table; --json has all
 
 
 def show(account: TraceAccount, console: Console) -> None:
@@ -26,7 +26,7 @@ def show(account: TraceAccount, console: Console) -> None:
 
 
 def overview_words(account: TraceAccount) -> str:
-    """The whole in one line."""
+    """An overview in one line."""
     processes = formatting.count(len(account.processes), "process", "processes")
     nodes = formatting.count(len(account.nodes), "node")
     threads = f", {account.threads} threads" if account.threads != len(account.processes) else ""
@@ -38,7 +38,7 @@ def overview_words(account: TraceAccount) -> str:
 
 
 def burstiness_words(account: TraceAccount) -> str:
-    """How unevenly it sends, in one line; empty where it sends nothing."""
+    """How unevenly the program sends, in one line; empty if it sends nothing."""
     found = account.burstiness
     if found.peak_over_mean is None:
         return ""
@@ -50,7 +50,7 @@ def burstiness_words(account: TraceAccount) -> str:
 
 
 def shown_states(account: TraceAccount) -> list[str]:
-    """The states in which any time went."""
+    """The states with any time."""
     return [state for state in STATES if account.time.seconds(state) > 0]
 
 
@@ -151,7 +151,7 @@ def _functions(account: TraceAccount, console: Console) -> None:
 
 
 def faults_in_words(account: TraceAccount) -> list[str]:
-    """What does not fit together, a sentence each."""
+    """The inconsistencies of the trace, one sentence each."""
     of = account.faults
     lines = []
     if of.unmatched_sends:

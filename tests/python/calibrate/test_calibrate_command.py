@@ -80,7 +80,7 @@ def test_choosers_refuse_a_machine_file_that_is_wrong(lull: Lull) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--", "./app"), "./app is no launcher that is known"),
+        (("--", "./app"), "./app is not a known launcher"),
         (("--storage", "nowhere"), "nowhere is no folder"),
         (("--show", "--quick"), "nothing is measured"),
         (("--show",), "this host has not been calibrated"),

@@ -184,11 +184,11 @@ def test_the_number_of_processes_is_rewritten_where_the_launcher_has_it(command:
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("./app -n 8", "is no launcher"),
-        ("mpirun sh -n 8", "no -n or -np stands before the program"),
+        ("./app -n 8", "is not a known launcher"),
+        ("mpirun sh -n 8", "there is no -n or -np before the program"),
         ("mpirun -n 4 a : -n 4 b", "several programs"),
-        ("mpirun --npernode 4 -n 8 a", "--npernode says where"),
-        ("mpirun -n all a", "behind -n there is no number"),
+        ("mpirun --npernode 4 -n 8 a", "--npernode places processes"),
+        ("mpirun -n all a", "there is no number after -n"),
     ],
 )
 def test_where_it_cannot_be_told_safely_two_traces_are_asked_for(command: str, why: str) -> None:
@@ -363,4 +363,4 @@ def test_a_command_that_fails_or_has_no_mpi_is_a_line(lull: Lull) -> None:
     assert missing.returncode != 0 and "Traceback" not in missing.stderr
     more = lull.run("predict", "--processes", "64", "--out", "more", "--", "./app")
     assert more.returncode == 2
-    assert "app is no launcher that is known" in more.stderr
+    assert "app is not a known launcher" in more.stderr

@@ -109,7 +109,7 @@ def test_ctrl_c_keeps_what_was_recorded(tracing: Lull, built: Path) -> None:
     os.kill(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == 128 + signal.SIGINT
-    assert "lull: what was recorded so far is kept; lull trace convert t makes an archive of it" in said
+    assert "lull: the recordings so far are kept; lull trace convert t makes an archive of them" in said
     assert tracing.run("trace", "convert", "t").returncode == 0
     printed(tracing.folder / "t")
 
