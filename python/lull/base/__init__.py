@@ -1,1 +1,1 @@
-"""What every room uses: errors of one line, signals, a guarded command, whole files, the native part."""
+"""The base of all rooms: one-line errors, signals, guarded commands, atomic file writes, the native module."""

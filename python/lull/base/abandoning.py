@@ -1,6 +1,7 @@
-"""Work in the native part that cannot be stopped, such as the set-up of a large simulation: left when a signal asks to.
+"""Abandon work of the native module that cannot be stopped, such as the set-up of a large simulation, on a signal.
 
-It runs in a thread of its own, so that signals are noticed meanwhile. Work that listens gets the time to end by itself.
+The work runs in a separate thread, so that the main thread notices signals. Work that reacts to signals gets time to
+end by itself.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ GRACE_S = 2.0
 
 
 class AbandonedError(InterruptedBySignal):
-    """A signal asked to stop, and a thread is still at work: the process must leave without cleaning up under it."""
+    """A signal asked to stop, and a thread still works: the process must exit without cleaning up what it uses."""
 
 
 def run_until_interrupted(asked: str, work: Callable[[], T], interrupts: Interrupts) -> T:
-    """What `work` gives, or raises.
+    """Return what `work` returns, or raise what it raises.
 
     Raises:
-        AbandonedError: A signal asked to stop, and the work did not end within the grace.
+        AbandonedError: A signal asked to stop, and the work did not end within the grace period.
     """
     done = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
     results: list[T] = []

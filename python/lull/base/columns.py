@@ -1,7 +1,7 @@
 """Columns of Arrow tables from arrays and texts, without pandas.
 
-`pyarrow.array` imports pandas where that is installed, to see whether it is given one of its objects. That takes
-longer than all else that a short command does, so tables that commands write are made of these columns.
+`pyarrow.array` imports pandas, if installed, to recognize its objects. This takes longer than everything else in a
+short command, so commands build their tables from these columns.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 
 def numbers(values: NDArray[Any]) -> pa.Array:
-    """Integers or floats, shape (n,), as a column of the same type; it keeps the memory of `values`."""
-    assert values.dtype.kind in "iuf", values.dtype  # Arrow keeps other types in another form
+    """Integers or floats, shape (n,), as a column of the same type, which shares the memory of `values`."""
+    assert values.dtype.kind in "iuf", values.dtype  # Arrow stores other types in another form
     kind = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def dtype_of(kind: pa.DataType) -> np.dtype[Any]:
-    """The type of the array of a column of integers or floats; Arrow 17 itself asks pandas."""
+    """The numpy type of a column of integers or floats; Arrow 17 would import pandas for this."""
     return np.dtype({"halffloat": "float16", "float": "float32", "double": "float64"}.get(str(kind), str(kind)))
 
 

@@ -1,4 +1,4 @@
-"""What a shell completes an argument to: one of the names that are known, else a file."""
+"""Shell completion of an argument to one of the known names, or else to a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 
 def one_of(known: Callable[[], Iterable[str]]) -> Completer:
-    """For `shell_complete` of an argument: those of `known` that begin with what is there, a file where none does."""
+    """A `shell_complete` of an argument: the names in `known` with the given prefix, or a file if there are none."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
         found = [CompletionItem(name) for name in known() if name.startswith(incomplete)]

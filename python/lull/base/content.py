@@ -1,4 +1,4 @@
-"""Files known by their content: whether a program or an input is still what it was."""
+"""Fingerprints of files by content, which show whether a program or an input has changed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 PROGRAM = "program"
-OUTPUT_OPTIONS = ("-o", "--out", "--output")  # what a run writes is no part of what it starts from
-LARGE = 1 << 30  # bytes, of inputs: hashing takes some seconds for each of so many
+OUTPUT_OPTIONS = ("-o", "--out", "--output")  # the output of a run is not one of its inputs
+LARGE = 1 << 30  # bytes of an input whose hash takes some seconds
 
 
 def fingerprint(path: Path) -> str:
-    """What is in a regular file, in a few words, which begin with PROGRAM if it can be run.
+    """The fingerprint of a regular file, which begins with PROGRAM if the file is executable.
 
-    Of a very large file, and of a program that may not be read, it is the size and the time of the last change.
+    For a very large file, or a program without read permission, it consists of size and modification time.
     """
     status = path.stat()
     what = PROGRAM if os.access(path, os.X_OK) else "file"
@@ -30,8 +30,8 @@ def files_named(command: Iterable[str], search: str | None = None) -> set[Path]:
     """The regular files that the words of a command name: paths, programs on PATH, and values of options (`--in=FILE`).
 
     Args:
-        command: Its words; relative paths are those of the working directory.
-        search: The PATH it has; None: ours.
+        command: Its words; relative paths refer to the working directory.
+        search: Its PATH; None: ours.
     """
     found = set()
     before = ""
@@ -46,6 +46,6 @@ def files_named(command: Iterable[str], search: str | None = None) -> set[Path]:
                 path = Path(shutil.which(value, path=search) or "")
             if value and path.is_file():
                 found.add(path.absolute())
-        except (OSError, ValueError):  # a word that is no path: too long, or with a zero byte
+        except (OSError, ValueError):  # the word is not a path: too long, or with a zero byte
             continue
     return found

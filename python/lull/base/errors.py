@@ -1,19 +1,19 @@
-"""The two ways a command of Lull fails, each as one line on stderr.
+"""The two kinds of failure of a command, each of which is one line on stderr.
 
-`LullError` is a failure (exit 1): what was asked, what was found, what to do. `UsageError` is a mistake in how a
-command was called (exit 2). Neither ever shows a traceback; every other exception is a bug and does.
+`LullError` is a failure (exit 1): the action, what was found, and the fix. `UsageError` is a mistake in the call of a
+command (exit 2). Neither shows a traceback; every other exception is a bug and does.
 """
 
 from __future__ import annotations
 
 
 class LullError(Exception):
-    """A failure a person can act on.
+    """A failure that a user can act on.
 
     Args:
-        asked: What was being done, e.g. ``read the record runs/a``.
-        found: What stood in the way, e.g. ``run.json ends in the middle of a value``.
-        fix: What to do about it, when there is something.
+        asked: The action, e.g. ``read the record runs/a``.
+        found: The problem, e.g. ``run.json ends in the middle of a value``.
+        fix: What to do about it, if anything.
     """
 
     exit_code = 1
@@ -23,11 +23,11 @@ class LullError(Exception):
 
 
 class UsageError(LullError):
-    """A command was called in a way it does not offer."""
+    """An invalid call of a command."""
 
     exit_code = 2
 
 
 def describe_os_error(error: OSError) -> str:
-    """The system's own words for an OSError, without Python's `[Errno 13]` around them."""
+    """The system's message for an OSError, without Python's `[Errno 13]`."""
     return error.strerror or str(error)

@@ -1,8 +1,8 @@
-"""Running a command so that nothing of it outlives us: `lull-guard` between us and the command.
+"""Run a command under `lull-guard`, so that none of its processes outlives this one.
 
-The guard holds the reading end of a pipe of which we hold the other; when we die, however suddenly, it sees the end of
-the pipe and kills every descendant of the command. It also takes the time stamps around the command, so that neither
-Python's start-up nor its waking up counts as the command's time.
+The guard holds the reading end of a pipe, and this process the other end. When this process dies in any way, the guard
+sees the end of the pipe and kills every descendant of the command. It also takes the time stamps around the command, so
+that neither the start of Python nor its wake-up counts as the command's time.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from lull.base import installed
 from lull.base.errors import LullError, describe_os_error
 from lull.base.interrupts import FOR_THE_COMMAND, InterruptedBySignal, Interrupts
 
-GRACE_S = 5.0  # what a command is given to end by itself before the next, harder request
+GRACE_S = 5.0  # time for a command to end by itself before the next, stronger signal
 
 Stream = int | IO[bytes] | None
 
 
 class LeftBehind(BaseModel):
-    """Processes of a command that ran on when it had ended."""
+    """Processes of a command that still ran after it had ended."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     processes: int = 0
-    names: list[str] = []  # of the first of them
+    names: list[str] = []  # names of the first ones
 
     @property
     def words(self) -> str:
-        """A line about them."""
+        """A warning about them, in one line."""
         more = ", ..." if self.processes > len(self.names) else ""
         are = "a process of it runs" if self.processes == 1 else f"{self.processes} processes of it run"
         return f"{are} on after the command has ended ({', '.join(self.names)}{more}): what that costs is in no figure"
 
 
 class Ending(BaseModel):
-    """How a command ended. Times are CLOCK_MONOTONIC in nanoseconds; CPU time is of all its descendants, in seconds."""
+    """How a command ended. Times are CLOCK_MONOTONIC in nanoseconds; CPU time is of all descendants, in seconds."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -60,7 +60,7 @@ class Ending(BaseModel):
 
 
 class CannotExecuteError(Exception):
-    """The command could not be started; the guard has said why on stderr. `exit_code` is 127 or 126, as in a shell."""
+    """The command could not start; the guard has printed the reason. `exit_code` is 127 or 126, as in a shell."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(exit_code)
@@ -77,19 +77,19 @@ def run_guarded(
     stdout: Stream = None,
     stderr: Stream = None,
 ) -> Ending:
-    """Run `command` to its end under the guard.
+    """Run `command` under the guard until it ends.
 
     Args:
         command: Program and arguments.
         env: Its whole environment.
         cwd: The folder it runs in; None: ours.
-        interrupts: Signals to pass on meanwhile; None leaves signals alone.
+        interrupts: Signals to pass on; None leaves signals alone.
         stdin: As for `subprocess.Popen`; None inherits ours.
         stdout: Likewise.
         stderr: Likewise.
 
     Raises:
-        CannotExecuteError: The command is not there or not executable.
+        CannotExecuteError: The command does not exist or is not executable.
         InterruptedBySignal: A signal asked to stop; the command and all its descendants have ended.
         LullError: The guard itself failed.
     """
@@ -130,14 +130,14 @@ class GuardPipe:
     descriptor: int
 
     def close(self) -> None:
-        """Let go of the command; does nothing the second time."""
+        """Close the pipe; a second call does nothing."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
 
 
 def _wait(process: subprocess.Popen[bytes], watch: GuardPipe, interrupts: Interrupts | None) -> None:
-    """Wait for the guard's end, passing signals on and asking harder each time the grace runs out."""
+    """Wait for the guard to end; pass signals on, and send a stronger one after each grace period."""
     if interrupts is None:
         process.wait()
         return
@@ -153,7 +153,7 @@ def _wait(process: subprocess.Popen[bytes], watch: GuardPipe, interrupts: Interr
                     process.send_signal(signum)
                     continue
                 stops += 1
-                if stops > 1:  # asked twice: now it is killed
+                if stops > 1:  # after the second request, kill it
                     watch.close()
                 elif signum != signal.SIGINT or not _is_in_foreground():
                     process.send_signal(signal.SIGTERM if signum == signal.SIGINT else signum)
@@ -172,7 +172,7 @@ def _wait(process: subprocess.Popen[bytes], watch: GuardPipe, interrupts: Interr
 
 
 def _is_in_foreground() -> bool:
-    """Whether the terminal's interrupt key reaches the command without us, as part of the same process group."""
+    """Whether the terminal's interrupt key reaches the command directly, in the same process group."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -186,7 +186,7 @@ def _is_in_foreground() -> bool:
 
 
 def _read_report(asked: str, reader: int, exit_code: int) -> Ending:
-    os.set_blocking(reader, False)  # a descendant that kept the pipe must not keep us waiting
+    os.set_blocking(reader, False)  # a descendant that kept the pipe must not block us
     try:
         content = os.read(reader, 65536)
     except BlockingIOError:

@@ -1,6 +1,6 @@
-"""Where the parts of Lull stand: native executables, applications, studies; and how a process of ours is started.
+"""The paths of Lull's parts: native executables, applications, studies; and how to start a process of Lull.
 
-They are installed beside the native module; in a source checkout the studies are also found in its own folder.
+They are installed next to the native module; in a source checkout, the folder of the studies is found, too.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from lull.base.errors import LullError
 
 
 class NotFoundError(LullError):
-    """A program that is not there; the exit code is the one a shell gives."""
+    """A program does not exist; the exit code is that of a shell."""
 
     exit_code = 127
 
 
 def package_folder() -> Path:
-    """The folder of the native module, beside which everything else is installed."""
+    """The folder of the native module, next to which everything else is installed."""
     return Path(_core.__file__).parent
 
 
 def library(name: str) -> Path:
-    """Where the shared library `name` of Lull is, or would be.
+    """The path of Lull's shared library `name`, whether or not it exists.
 
-    It is in lib/ of the prefix. The package is below that folder, or below lib64/ beside it, where pip of some systems
-    puts what is compiled.
+    It is in lib/ of the prefix. The package is below that folder, or below lib64/ next to it, into which pip installs
+    compiled packages on some systems.
     """
     folder = package_folder().parents[2]
     return next((path for path in (folder / name, folder.parent / "lib" / name) if path.is_file()), folder / name)
@@ -42,10 +42,10 @@ def import_folder() -> Path:
 
 
 def module_command(module: str, *words: str) -> list[str]:
-    """A command that runs a module of Lull in a process of its own: by this Python and this Lull, which Python need not
-    find by itself (`cmake --install` puts it where only the command lull looks).
+    """A command that runs a module of Lull in a new process, with this Python and this Lull, even if Python does not
+    find the package by itself (after `cmake --install`, only the command lull finds it).
 
-    Modules in the working directory are not imported: a user may well have a numpy.py there.
+    Modules in the working directory are not imported, because it may contain, say, a numpy.py.
     """
     beside = str(import_folder())
     start = f"import runpy, sys; sys.path.insert(0, {beside!r}); runpy.run_module({module!r}, None, '__main__', True)"
@@ -68,7 +68,7 @@ def launcher() -> Path:
     """lull-launch, which starts the processes of a job on this machine.
 
     Raises:
-        LullError: It is not installed, or the library by which processes of a job find each other is not here.
+        LullError: It is not installed, or libpmix, by which the processes of a job find each other, is missing.
     """
     path = executable("lull-launch")
     try:
@@ -87,7 +87,7 @@ def applications() -> dict[str, Path]:
 
 
 def find_program(name: str) -> Path:
-    """The program `name`: on PATH, else as a path, else among the applications that come with Lull.
+    """The program `name`: on PATH, or else as a path, or else among the applications that come with Lull.
 
     Raises:
         NotFoundError: There is none, or it is not executable.

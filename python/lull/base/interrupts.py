@@ -1,4 +1,4 @@
-"""Signals while a command is being measured: noted, never raised in the middle of something.
+"""Signals during the measurement of a command: they are noted, and never raised asynchronously.
 
 SIGINT, SIGTERM and SIGHUP ask Lull to stop; SIGUSR1 and SIGUSR2 are for the command. A signal that was ignored when
 Lull started (nohup, a background job) stays ignored.
@@ -21,7 +21,7 @@ FOR_THE_COMMAND = (signal.SIGUSR1, signal.SIGUSR2)
 
 
 class InterruptedBySignal(LullError):
-    """A signal asked to stop; the exit code is the one a shell gives for it."""
+    """A signal asked to stop; the exit code is that of a shell."""
 
     def __init__(self, asked: str, signum: int, fix: str = "") -> None:
         super().__init__(asked, f"interrupted by {signal.Signals(signum).name}", fix)
@@ -30,9 +30,9 @@ class InterruptedBySignal(LullError):
 
 
 class Interrupts:
-    """Notes signals from `with` to its end.
+    """Notes signals within a `with` block.
 
-    Python gives signals to its main thread alone: in another thread none is noted, and they stay what they were.
+    Python handles signals in its main thread only: in another thread, none is noted, and handlers remain unchanged.
     `stop` is the first signal that asked to stop, or None.
     """
 
@@ -58,7 +58,7 @@ class Interrupts:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for signum, handler in self._previous.items():
-            # A handler that a library in C installed is not Python's to put back.
+            # Python cannot restore a handler that a C library installed.
             signal.signal(signum, signal.SIG_DFL if handler is None else handler)
         if self._notes:
             signal.set_wakeup_fd(self._previous_fd)
@@ -73,7 +73,7 @@ class Interrupts:
     def wait(self, descriptor: int | None, seconds: float | None) -> list[int]:
         """Sleep until `descriptor` (if any) is readable, a signal arrives, or `seconds` have passed; None: no limit.
 
-        Returns the signals that arrived since the last call.
+        Return the signals that have arrived since the last call.
         """
         watched = [self._reader] if descriptor is None else [descriptor, self._reader]
         waiting = select.poll()  # unlike select, for descriptors of any value
@@ -86,7 +86,7 @@ class Interrupts:
         return arrived
 
     def sleep(self, asked: str, seconds: float) -> None:
-        """Do nothing for that long, or raise `InterruptedBySignal` as soon as a signal asks to stop."""
+        """Sleep for `seconds`, or raise `InterruptedBySignal` as soon as a signal asks to stop."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self.check(asked)
@@ -94,6 +94,6 @@ class Interrupts:
         self.check(asked)
 
     def check(self, asked: str) -> None:
-        """Raise `InterruptedBySignal` when a signal asked to stop."""
+        """Raise `InterruptedBySignal` if a signal asked to stop."""
         if self.stop is not None:
             raise InterruptedBySignal(asked, self.stop)

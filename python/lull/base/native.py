@@ -1,4 +1,4 @@
-"""Calls into the native part: its errors become Lull's, and the settings it holds are checked in one place."""
+"""Calls of the native module: conversion of its errors, and the check of its settings in one place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lull.base.errors import LullError, UsageError
 
 @contextmanager
 def native_errors() -> Iterator[None]:
-    """Turn a `CoreError` raised inside into the `LullError` or `UsageError` that says the same."""
+    """Convert a `CoreError` raised inside to the equivalent `LullError` or `UsageError`."""
     try:
         yield
     except _core.CoreUsageError as error:
@@ -26,7 +26,7 @@ def checked_settings() -> dict[str, str]:
     """Every setting in force, by variable.
 
     Raises:
-        UsageError: One of them has a value that is not valid.
+        UsageError: One of them has an invalid value.
     """
     table = _core.settings()
     for setting in table:
@@ -37,5 +37,5 @@ def checked_settings() -> dict[str, str]:
 
 
 def unknown_variables() -> list[str]:
-    """One line for every LULL_* variable in the environment that is no setting."""
+    """One line for every LULL_* variable in the environment that is not a setting."""
     return [f"{name} is no setting, did you mean {near}?" for name, near in _core.unknown_variables()]

@@ -1,4 +1,4 @@
-"""Tables as Parquet files, whatever their paths: Arrow takes those that are UTF-8 alone."""
+"""Tables as Parquet files with any path: Arrow itself accepts only paths in UTF-8."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_table(path: Path) -> pa.Table:
 
     Raises:
         OSError: It cannot be read.
-        pyarrow.ArrowException: It is no Parquet, or damaged.
+        pyarrow.ArrowException: It is not Parquet, or is damaged.
     """
     with path.open("rb") as file:
         return pq.ParquetFile(file).read()  # pq.read_table imports Arrow's datasets, and pandas

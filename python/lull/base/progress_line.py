@@ -1,4 +1,4 @@
-"""How far long work is: one line on a terminal, nothing elsewhere. Always on stderr."""
+"""The progress of long work: one line on a terminal, nothing elsewhere; always on stderr."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 
 class ProgressLine:
-    """From `with` to its end: what is done, a bar, a state in words, the time left. Of one thread at a time.
+    """Shows, within a `with` block, the activity, a bar, a state in words, and the time left. Not thread-safe.
 
-    `is_shown` is false where stderr is no terminal; the calls then do nothing.
+    If stderr is not a terminal, `is_shown` is false, and the calls do nothing.
     """
 
     def __init__(self, what: str = "") -> None:
@@ -46,11 +46,11 @@ class ProgressLine:
             self._bar.stop()
 
     def begin(self, what: str, expected: float) -> None:
-        """Something else begins; `expected` 0: nobody knows of how much."""
+        """Begin another activity; `expected` is its amount, or 0 if unknown."""
         if self._bar:
             self._bar.reset(self._task, total=expected or None, description=what)
 
     def show(self, done: float, expected: float, state: str) -> None:
-        """So much of it is done."""
+        """Show the amount done, the expected amount, and the state."""
         if self._bar:
             self._bar.update(self._task, completed=done, total=expected or None, state=state)

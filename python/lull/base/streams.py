@@ -1,8 +1,8 @@
-"""Standard input, output and error as the user has them: in any encoding, closed, or full.
+"""Standard input, output and error in any state: with any encoding, closed, or full.
 
-What a terminal cannot show is written plainly, never an error. stderr never fails: a measurement is worth more than
-its messages. A descriptor that is closed is taken by /dev/null, so that no file of ours gets its number; programs that
-we start have it closed as before.
+Characters that a terminal cannot show are escaped, and are never an error. stderr never fails, because a measurement is
+worth more than its messages. A closed descriptor is opened to /dev/null, so that no other file gets its number; for
+programs that we start, it is closed as before.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PLAIN = {
 
 
 def _plainly(error: UnicodeError) -> tuple[str, int]:
-    """Characters that an encoding lacks; a lone surrogate is the byte it stands for."""
+    """Escape characters that an encoding lacks; a lone surrogate becomes the byte that it represents."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
@@ -49,7 +49,7 @@ codecs.register_error(PLAINLY, _plainly)
 
 
 class _NeverFails(io.RawIOBase):
-    """A descriptor that takes whatever is written, also when it is closed, full, or nobody reads it."""
+    """A descriptor to which writes never fail, even if it is closed, full, or without a reader."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -72,12 +72,12 @@ class _NeverFails(io.RawIOBase):
 
 
 def configure_streams() -> None:
-    """Make the streams of this process such that printing does not fail for their sake; called once, at its begin."""
+    """Set up the streams of this process so that printing does not fail; called once, at the start."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)  # the lowest that is free: this one
+            os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)  # gets the lowest free number, which is this one
     if sys.stdin is None:
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stdout is None:
@@ -85,7 +85,7 @@ def configure_streams() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         try:
             sys.stdout.reconfigure(errors=PLAINLY)
-        except OSError:  # its descriptor leads elsewhere than when Python made it
+        except OSError:  # its descriptor has changed since Python opened it
             sys.stdout = open(1, "w", encoding=sys.stdout.encoding, errors=PLAINLY, closefd=False)  # noqa: SIM115
     if sys.stderr is None or (isinstance(sys.stderr, io.TextIOWrapper) and sys.stderr.fileno() == 2):
         encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
@@ -94,7 +94,7 @@ def configure_streams() -> None:
 
 
 def give_up_output() -> None:
-    """Let what is still to be written to stdout go nowhere: it cannot be written."""
+    """Discard pending output to stdout, because it cannot be written."""
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     os.dup2(nowhere, 1)
     os.close(nowhere)

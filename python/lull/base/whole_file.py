@@ -1,10 +1,10 @@
-"""Writing an output file, whatever the user named: the one place that decides how.
+"""Write an output file of any type that the user may name; this module alone decides how.
 
-a regular file, or nothing yet   aside, synced, then renamed: whole or as it was
-a link                           what it leads to is written, the link stays
-a descriptor (/dev/stdout)       through the descriptor, behind what is in it already
-a FIFO, a terminal, /dev/null    written through: it is never replaced by a file
-a folder, a disk                 refused
+a regular file, or none yet      a temporary file is written, synced and renamed: whole or unchanged
+a link                           its target is written, and the link is kept
+a descriptor (/dev/stdout)       the descriptor is appended to
+a FIFO, a terminal, /dev/null    it is written to, and never replaced by a file
+a folder, a disk                 rejected
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from pathlib import Path
 
 from lull.base.errors import LullError, describe_os_error
 
-MOST_LINKS = 40  # as the kernel follows
+MOST_LINKS = 40  # the kernel's limit
 DESCRIPTORS = re.compile(r"/proc/(self|thread-self|\d+)(/task/\d+)?/fd")
 
 
 @dataclass(frozen=True)
 class OutputTarget:
-    """Where an output goes: a regular file at `path`, there or not; else what is written through.
+    """The target of an output: a regular file at `path`, existing or not, or something that is written to directly.
 
-    `descriptor` is that of this process to which `path` leads, as /dev/stdout does.
+    `descriptor` is the descriptor of this process that `path` refers to, such as /dev/stdout.
     """
 
     path: Path
@@ -36,10 +36,10 @@ class OutputTarget:
 
 
 def find_output(out: Path) -> OutputTarget:
-    """What writing to `out` writes.
+    """The target of writing to `out`.
 
     Raises:
-        OSError: It is a folder or a disk, a circle of links, or may not be looked at.
+        OSError: It is a folder or a disk, a loop of links, or not accessible.
     """
     path = out
     for _ in range(MOST_LINKS):
@@ -62,17 +62,17 @@ def find_output(out: Path) -> OutputTarget:
 
 
 def write_whole(out: Path, content: bytes, what: str, option: str, *, sync: bool = True) -> None:
-    """Write `content` to `out`, replacing what is in it.
+    """Write `content` to `out`, and replace its content.
 
     Args:
-        out: The file; its folder is made when it is not there.
-        content: All of it.
-        what: What it is, for the error: `report`.
-        option: The option that chooses another place, for the error: `--out`; "" where none does.
-        sync: Whether it must outlast a crash of the machine.
+        out: The file; a missing folder is created.
+        content: The whole content.
+        what: The kind of file, for the error: `report`.
+        option: The option that names another file, for the error: `--out`; "" if there is none.
+        sync: Whether it must survive a crash of the machine.
 
     Raises:
-        LullError: It is a folder or a disk, or cannot be written.
+        LullError: The target is a folder or a disk, or cannot be written.
     """
     try:
         found = find_output(out)
@@ -86,7 +86,7 @@ def write_whole(out: Path, content: bytes, what: str, option: str, *, sync: bool
 
 
 def mode_of_new(bits: int) -> int:
-    """The permissions that a new file or folder gets from the system: `bits` without those of the umask."""
+    """The permissions of a new file or folder: `bits` without those of the umask."""
     try:
         found = re.search(r"^Umask:\s*([0-7]+)$", Path("/proc/self/status").read_text(encoding="utf-8"), re.MULTILINE)
     except OSError:

@@ -1,1 +1,1 @@
-"""Calibrating this machine: measuring programs part by part, and what they observed as a machine file."""
+"""Calibrate this machine: run measuring programs part by part, and write their observations as a machine file."""

@@ -1,4 +1,4 @@
-"""What the parts observed, as a machine: medians with quartiles, transfers in LogGP's terms. Pure functions."""
+"""Assemble a machine from the observations of all parts: medians with quartiles, transfers in LogGP's terms."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from lull.record.schema import weakest
 
 TERMS: Final = tuple(name for name in TransferPiece.model_fields if name not in ("from_bytes", "worst_error"))
 OF_SIZES: Final = ("bytes", "one_way_ns", "send_ns", "receive_ns", "gap_ns")
-IN_TIME: Final = 90  # of a hundred timers
+IN_TIME: Final = 90  # percentile of timers
 
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What is said of a calibration beside its figures."""
+    """The circumstances of a calibration, in addition to its figures."""
 
     host: Host
     when: datetime
     seconds: float
-    launcher: str  # of the network's processes; empty: Lull's own
+    launcher: str  # launcher of the network's processes; empty: Lull's own
     storage: str
 
 
 def machine_of(observed: Mapping[str, Observed], about: Circumstances) -> Machine:
-    """The machine as all parts show it, by their names; what a part did not find is left out, and said."""
+    """The machine from the observations by part; what a part did not find is omitted, with a remark."""
     remarks: list[str] = []
     network = observed.get("network", {})
     transports = {
@@ -90,7 +90,7 @@ def machine_of(observed: Mapping[str, Observed], about: Circumstances) -> Machin
             seconds=round(about.seconds, 1),
             remarks=remarks,
         ),
-        node=Node(cores=host.cores, waiting_use=0),  # who waits sleeps, under Lull's own policy
+        node=Node(cores=host.cores, waiting_use=0),  # waiting processes sleep under Lull's default policy
         transports={name: transport for name, transport in transports.items() if transport.pieces},
         memory=_memory(observed.get("memory", {})),
         wake_ups=_wake_ups(observed),
@@ -105,7 +105,7 @@ _EMULATED: Final = "UCX between two emulated nodes of one host"
 
 
 def figure_of(values: Sequence[float], kind: EnergyKind | None = None) -> Figure | None:
-    """The median with the quartiles; None of nothing."""
+    """The median with the quartiles; None for no values."""
     if not len(values):
         return None
     low, value, high = np.percentile(values, [25, 50, 75])
@@ -119,7 +119,7 @@ def _transport(observed: Mapping[str, Observed], name: str, through: str) -> Tra
         return Transport()
     of_receiver = receiver.get("rounds", [])
     for number, one in enumerate(rounds):
-        if of_receiver:  # as many rounds as there are of both; the receiver's begin anew when they are fewer
+        if of_receiver:  # as many rounds as both have; the receiver's restart if there are fewer
             for size, seen in zip(one, of_receiver[number % len(of_receiver)], strict=True):
                 size["receive_ns"] = seen["receive_ns"]
     fitted = _core.fit_transfer([[tuple(size[key] for key in OF_SIZES) for size in one] for one in rounds])
@@ -163,7 +163,7 @@ def _wake_ups(observed: Mapping[str, Observed]) -> WakeUps:
 
 def _wake_up(seen: Observed) -> WakeUp:
     late, cpu, waker = (figure_of(seen[name]) for name in ("late_ns", "cpu_ns", "waker_ns"))
-    assert late is not None and cpu is not None and waker is not None  # the program waits ten times at least
+    assert late is not None and cpu is not None and waker is not None  # the program waits at least ten times
     return WakeUp(length_ns=seen["length_ns"], late_ns=late, cpu_ns=cpu, waker_ns=waker)
 
 
@@ -205,7 +205,7 @@ def _frequency(seen: Observed) -> Frequency:
 
 
 def _watts(observed: Mapping[str, Observed]) -> Watts | None:
-    """Medians over the rounds; low and high are the band of the source, which no repeating makes narrower."""
+    """Medians over the rounds; low and high are the band of the source, which repeats do not narrow."""
     rounds = [seen for _, seen in _named(observed, POWER)]
     states = [state for state in (rounds[0] if rounds else {}) if all(state in one for one in rounds)]
     if "idle_node" not in states or "busy_node" not in states:
@@ -220,13 +220,13 @@ def _watts(observed: Mapping[str, Observed]) -> Watts | None:
     idle, busy = figure("idle_node"), figure("busy_node")
     if any(
         i > b for i, b in zip(idle.band, busy.band, strict=True)
-    ):  # it was busy with something else when it was idle
+    ):  # other processes kept it busy during the idle measurement
         return None
     return Watts(idle_node=idle, one_core=figure("one_core"), busy_node=busy, waiting=waiting)
 
 
 def _named(observed: Mapping[str, Observed], first: str) -> Iterator[tuple[str, Observed]]:
-    """Parts whose names begin with a word, by the rest of their names."""
+    """Parts whose names begin with `first`, by the rest of their names."""
     for name, seen in observed.items():
         word, _, rest = name.partition(" ")
         if word == first and seen:

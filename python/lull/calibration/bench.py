@@ -1,4 +1,4 @@
-"""How the measuring program (libexec/lull-calibrate) is run, under which launcher, and what it prints."""
+"""Run the measuring program (libexec/lull-calibrate) under a launcher, and parse its output."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ from lull.base.interrupts import Interrupts
 from lull.job.launcher import LAUNCHERS
 
 PROGRAM: Final = "lull-calibrate"
-# Settings of a user's that would change what is measured.
+# Settings of the user that would change the measurements.
 KEPT_SETTINGS: Final = ("LULL_METER_", "LULL_SITE", "LULL_NODE_")
 
 
 def own_launcher(pes: int, nodes: int = 1) -> list[str]:
-    """The launcher of this machine for so many processes, on so many emulated nodes."""
+    """Lull's launcher for `pes` processes on `nodes` emulated nodes of this machine."""
     split = ["--nodes", str(nodes)] if nodes > 1 else []
     return [str(installed.launcher()), "-n", str(pes), *split, "--"]
 
 
 def is_launcher(words: Sequence[str]) -> bool:
-    """Whether a command begins with a launcher that is known, `lull run` among them."""
+    """Whether a command begins with a known launcher, including `lull run`."""
     first = Path(words[0]).name if words else ""
     return first in LAUNCHERS or (first == "lull" and list(words[1:2]) == ["run"])
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Where measuring programs run."""
+    """The environment of the measuring programs."""
 
-    launcher: Sequence[str]  # for processes on different nodes; empty: emulated ones on this machine
+    launcher: Sequence[str]  # for processes on different nodes; empty: emulated nodes of this machine
     storage: Path  # the folder whose file system is measured
     quick: bool
     interrupts: Interrupts
 
     def between_nodes(self) -> list[str]:
-        """What starts the processes of the network."""
+        """The launcher of the network's processes."""
         return list(self.launcher) or own_launcher(2, 2)
 
     def rounds(self, thorough: int, quick: int = 2) -> int:
-        """How often something is observed."""
+        """The number of observations."""
         return quick if self.quick else thorough
 
     def run(self, words: Sequence[str], launcher: Sequence[str] = ()) -> dict[str, Any]:
-        """What the program prints when it is called with `words`.
+        """Run the program with `words` and return its output.
 
         Raises:
-            LullError: It fails, or prints something else; the line ends with what it said.
-            InterruptedBySignal: A signal asked to stop; nothing of it runs any more.
+            LullError: It fails, or prints something else; the line ends with its message.
+            InterruptedBySignal: A signal asked to stop; all its processes have ended.
         """
         command = [*launcher, str(installed.executable(PROGRAM)), *words]
         asked = f"measure {' '.join(word for word in words if not word.startswith('-'))}"
@@ -82,7 +82,7 @@ class Bench:
 
 
 def _line_of(complaint: str) -> str:
-    """What was said, in a line: by Lull, else the first words of a launcher, which draws lines around them."""
+    """A message in one line: that of Lull, or else the first words of a launcher, without the lines that frame them."""
     lines = [line.strip() for line in complaint.splitlines() if any(letter.isalpha() for letter in line)]
     ours = [line.removeprefix("lull: ") for line in lines if line.startswith("lull: ")]
     return (ours[-1:] or lines[:1] or [""])[0]

@@ -1,4 +1,4 @@
-"""`lull calibrate` as a function: the parts one after the other, and the machine file at the end."""
+"""`lull calibrate` as a function: measure the parts one after the other, and write the machine file."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ docs/reference/machine-toml.md says what each key is. LULL_MACHINE=builtin makes
 
 @dataclass(frozen=True)
 class CalibrationRequest:
-    """What a calibration is asked for."""
+    """The options of a calibration."""
 
-    out: Path | None = None  # None: where this host's is kept
-    launcher: Sequence[str] = ()  # of processes on different nodes
+    out: Path | None = None  # None: the default file of this host
+    launcher: Sequence[str] = ()  # for processes on different nodes
     storage: Path = Path()
     quick: bool = False
     fresh: bool = False
 
 
 def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
-    """Measure this machine; the file, and where it lies.
+    """Measure this machine; return the machine and the path of its file.
 
     Raises:
-        UsageError: The launcher is none, there is no place for the file, or what it says cannot be kept.
-        LullError: A part failed; what was measured before is kept.
-        InterruptedBySignal: The same.
+        UsageError: The launcher is unknown, the file has no path, or hand-written tables of it cannot be kept.
+        LullError: A part failed; earlier parts are kept.
+        InterruptedBySignal: A signal asked to stop; earlier parts are kept.
     """
     out = wanted.out or kept_machine()
     if out is None:
@@ -76,10 +76,10 @@ def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
 
 
 def written_by_hand(out: Path) -> tuple[dict[str, Any], list[str]]:
-    """What nobody can measure, of the file that is to be replaced, by table; and what to say of it.
+    """Tables of the file to replace that cannot be measured, by name; and remarks about them.
 
     Raises:
-        UsageError: The file cannot be read, and what is in it would be lost.
+        UsageError: The file cannot be read, and these tables would be lost.
     """
     if not out.exists():
         return {}, []

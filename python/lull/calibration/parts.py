@@ -1,4 +1,4 @@
-"""The parts of a calibration, in their order: each is measured on its own, and kept until all are there."""
+"""The parts of a calibration, in order: each is measured separately, and kept until all are done."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CPUFREQ: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq")
 
 @dataclass(frozen=True)
 class CalibrationPart:
-    """Something that is measured at once; what it gives is data that JSON can hold."""
+    """A part that is measured as a whole; its result is data for JSON."""
 
     name: str
     measure: Callable[[Bench], Observed]
@@ -32,7 +32,7 @@ def parts(bench: Bench) -> list[CalibrationPart]:
     policies = wait_policies()
     within, between = own_launcher(2), bench.between_nodes()
     return [
-        # First: a launcher that fails does so at once.
+        # The network comes first, so that a launcher that fails does so at once.
         CalibrationPart("network", _transfers(between, "--between-nodes")),
         CalibrationPart("network receiver", _transfers(between, "--between-nodes", "--receiver")),
         CalibrationPart("memory", lambda b: b.run(["memory", "--rounds", str(b.rounds(7))])),
@@ -47,14 +47,14 @@ def parts(bench: Bench) -> list[CalibrationPart]:
 
 
 def wait_policies() -> list[str]:
-    """Those that this machine has: without a frequency that may be lowered, none that lower it."""
+    """The policies of this machine; those with +dvfs only if a frequency can be lowered."""
     (row,) = (setting for setting in _core.settings() if setting.variable == "LULL_WAIT")
     way, _ = _core.frequency_way("/", sorted(os.sched_getaffinity(0))[:1])
     return [name for name in row.choices.split("|") if way or "+" not in name]
 
 
 def frequency_steps(folder: Path = CPUFREQ) -> Observed:
-    """What cpufreq says of the first core; empty where there is none."""
+    """The steps of the first core in cpufreq; empty if there is none."""
 
     def words(name: str) -> list[str]:
         try:
@@ -68,7 +68,7 @@ def frequency_steps(folder: Path = CPUFREQ) -> Observed:
         found["steps_khz"] = sorted({int(step) for step in steps})
         found["driver"] = " ".join(words("scaling_driver"))
     latency = words("cpuinfo_transition_latency")
-    # The largest number there is says that the driver does not know.
+    # The largest possible number means that the driver does not know.
     if found and latency and latency[0].isdecimal() and int(latency[0]) < 2**32 - 1:
         found["transition_ns"] = int(latency[0])
     return found
@@ -83,7 +83,7 @@ def _wake_ups(policy: str) -> Callable[[Bench], Observed]:
 
 
 def _transfers(launcher: Sequence[str], *options: str) -> Callable[[Bench], Observed]:
-    # Times are those of a waiter that polls; what a receiver spends is seen only where it does not.
+    # Times are those of a waiter that polls; the receiver's CPU time can be seen only if it does not poll.
     policy = "interrupt" if "--receiver" in options else "poll"
 
     def measure(bench: Bench) -> Observed:

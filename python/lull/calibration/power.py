@@ -21,20 +21,20 @@ from lull.record.totals import node_totals
 
 HZ: Final = 20.0
 WAITING: Final = "waiting."
-START_S: Final = 0.6  # in which a load begins, and in which it ends, are not measured
+START_S: Final = 0.6  # time at the begin and at the end of a load that is not measured
 END_S: Final = 0.2
 
 
 @dataclass(frozen=True)
 class MachineState:
-    """Something that the machine can do while its power is measured; `work` gives begin and end, CLOCK_MONOTONIC."""
+    """A state of the machine during a measurement of power; `work` returns begin and end by CLOCK_MONOTONIC."""
 
     name: str  # idle_node, one_core, busy_node, waiting.POLICY
     work: Callable[[Bench, float], tuple[int, int]]
 
 
 def states(policies: Sequence[str]) -> list[MachineState]:
-    """All of them, in the order in which they take turns."""
+    """All states, in the order in which they are measured."""
     cores = len(os.sched_getaffinity(0))
 
     def waiting(policy: str) -> MachineState:
@@ -53,7 +53,7 @@ def states(policies: Sequence[str]) -> list[MachineState]:
 
 
 def measure_round(bench: Bench, policies: Sequence[str], seconds: float) -> dict[str, Any]:
-    """Each state once: its watts with their band and kind; empty where nothing tells what the node draws."""
+    """Measure each state once: watts with their band and kind; empty if the power of the node is unknown."""
     meter = Meter(record.this_host().node, HZ)
     found: dict[str, Any] = {}
     for state in states(policies):

@@ -1,4 +1,4 @@
-"""A calibrated machine for people: a line for each constant, with its spread."""
+"""Print a calibrated machine: a line for each constant, with its spread."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rich.text import Text
 from lull.model.machine import Figure, Machine
 from lull.statistics.formatting import si
 
-Row = tuple[str, str, Figure, str]  # of what, constant, figure, unit
+Row = tuple[str, str, Figure, str]  # subject, constant, figure, unit
 
 
 def show(machine: Machine, console: Console) -> None:
-    """Print the constants that choosers and predictions use, and the remarks."""
+    """Print the constants for choosers and predictions, and the remarks."""
     console.print(Text(machine.title, style="bold"), soft_wrap=True)
     table = Table("", "constant", "median", "quartiles", pad_edge=False, box=None, padding=(0, 2, 0, 0))
     for column in table.columns[2:]:

@@ -1,6 +1,6 @@
-"""What a calibration has observed so far, on disk: a part is there once it is whole; an interrupt costs one part.
+"""The observations of a calibration so far, on disk: only finished parts, so that an interrupt loses one part.
 
-$XDG_CACHE_HOME/lull/calibration/HOST.json, which goes when the machine file is written.
+The file is $XDG_CACHE_HOME/lull/calibration/HOST.json. It is removed when the machine file is written.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lull.base.whole_file import write_whole
 from lull.calibration.parts import Observed
 
-LONGEST_S: Final = 24 * 3600.0  # after which what was observed is not continued
+LONGEST_S: Final = 24 * 3600.0  # age after which a calibration is not continued
 
 
 class CalibrationConditions(BaseModel):
@@ -41,17 +41,17 @@ class CalibrationStateFile(BaseModel):
 
     begun: CalibrationConditions
     when: float  # time.time()
-    seconds: float = 0.0  # that the parts took
+    seconds: float = 0.0  # duration of the parts
     parts: dict[str, dict[str, Any]] = {}
 
 
 class CalibrationState:
-    """The parts of one calibration; nothing is kept where no home is known.
+    """The parts of one calibration; they are not kept if there is no home folder.
 
     Args:
-        begun: Of what; parts that were kept for something else are forgotten.
-        fresh: Forget them in any case.
-        environment: Where XDG_CACHE_HOME and HOME are.
+        begun: The conditions; parts kept for other conditions are discarded.
+        fresh: Whether to discard all kept parts.
+        environment: The environment, for XDG_CACHE_HOME and HOME.
     """
 
     def __init__(
@@ -67,16 +67,16 @@ class CalibrationState:
 
     @property
     def parts(self) -> dict[str, Observed]:
-        """What was observed, by part."""
+        """The observations, by part."""
         return self._kept.parts
 
     @property
     def seconds(self) -> float:
-        """What the parts took together."""
+        """The total duration of the parts."""
         return self._kept.seconds
 
     def keep(self, name: str, observed: Observed, seconds: float) -> None:
-        """A part is whole."""
+        """Keep a finished part."""
         self._kept.parts[name] = observed
         self._kept.seconds += seconds
         if self._path is not None:
@@ -84,7 +84,7 @@ class CalibrationState:
             write_whole(self._path, content, "state of the calibration", "XDG_CACHE_HOME")
 
     def done(self) -> None:
-        """All is written elsewhere."""
+        """Remove the file, because the machine file is written."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 

@@ -1,1 +1,1 @@
-"""What works on this machine and what does not, with the fix: one module for each area, all of them in `areas.py`."""
+"""Check what works on this machine, with fixes for what does not: one module per area, listed in `areas.py`."""

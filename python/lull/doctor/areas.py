@@ -1,4 +1,4 @@
-"""Everything that is looked at, in the order in which it is shown."""
+"""The areas that are checked, in the order of the output."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from lull.doctor.finding import Finding, Machine
 
-# Heading, the module here whose look() finds what is below it. Each is imported when it is its turn, so that what is
-# wrong with Lull's native module can be told.
+# Heading, and the module whose look() checks the area. Modules are imported late, so that problems of Lull's native
+# module can be reported.
 AREAS = (
     ("Lull", "parts"),
     ("Machine", "machine"),
@@ -23,7 +23,7 @@ AREAS = (
 
 @dataclass(frozen=True)
 class Area:
-    """What was found of one area."""
+    """The findings of one area."""
 
     name: str
     findings: list[Finding]
@@ -35,9 +35,9 @@ class Area:
 
 
 def examine(where: Machine) -> Iterator[Area]:
-    """Each area in turn; those that have nothing to say of this machine are left out.
+    """Check each area in turn; areas without findings are left out.
 
-    Where the native module cannot be loaded there is only that to say.
+    If the native module cannot be loaded, that is the only finding.
     """
     for name, module in AREAS:
         try:

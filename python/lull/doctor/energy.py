@@ -1,4 +1,4 @@
-"""What energy can be read from, and whether the frequency of a core can be lowered while it waits."""
+"""Energy sources, and whether the frequency of a core can be lowered during a wait."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lull.statistics import formatting
 
 
 def look(machine: Machine) -> list[Finding]:
-    """Every source of energy that this machine has, what a measurement would use, and the way to lower frequencies."""
+    """Check every energy source of this machine, what a measurement would use, and how to lower frequencies."""
     with native_errors():
         sources = _core.sources(str(machine.sysroot))
     found = []

@@ -1,4 +1,4 @@
-"""The libraries of files: HDF5 for what simulations write, OTF2 for traces."""
+"""Libraries for files: HDF5 for the output of simulations, OTF2 for traces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lull.doctor.parts import libraries_of
 
 
 def look(machine: Machine) -> list[Finding]:
-    """Which libraries of files Lull was built with and finds."""
+    """Check which file libraries Lull was built with and finds."""
     if not machine.is_this:
         return []
     return [_hdf5(machine), _otf2(machine)]

@@ -1,4 +1,4 @@
-"""One thing that was looked at, and how it is."""
+"""One finding of a check."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Literal
 
 State = Literal["works", "limited", "off", "missing"]
 
-TRY_S = 30.0  # what a program that is tried may take
+TRY_S = 30.0  # time limit of a test program
 
 
 @dataclass(frozen=True)
 class Finding:
-    """How one thing is.
+    """The state of one thing.
 
     Args:
         what: Its name, e.g. ``mpirun``.
-        state: ``works``; ``limited``, it works, and would better with the fix; ``off``, it would work if
-            somebody set it up; ``missing``.
-        found: What was found, in a line.
-        fix: What to do about it, in a line; "" where nothing is to be done.
+        state: ``works``; ``limited``, if it would work better with the fix; ``off``, if it needs to be set up;
+            ``missing``.
+        found: What was found, in one line.
+        fix: What to do about it, in one line; "" if there is nothing to do.
         needed: Whether Lull itself is broken without it.
     """
 
@@ -37,35 +37,35 @@ class Finding:
 
 @dataclass(frozen=True)
 class Machine:
-    """Where is looked: below `sysroot`, and, if that is /, at the programs in `environment`'s PATH."""
+    """The machine to check: files below `sysroot`, and, if that is /, programs on the PATH of `environment`."""
 
     sysroot: Path = Path("/")
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
     @property
     def is_this(self) -> bool:
-        """Whether it is the machine this runs on, so that programs can be tried."""
+        """Whether it is the machine that this runs on, so that programs can be tried."""
         return self.sysroot == Path("/")
 
     def below(self, path: str) -> Path:
-        """The file that is `path` on that machine."""
+        """The file that is at `path` on this machine."""
         return self.sysroot / path.lstrip("/")
 
     def read(self, path: str) -> str:
-        """The content of a file of the system, without the line's end; "" where there is none."""
+        """The content of a system file, without the end of the line; "" if there is none."""
         try:
             return self.below(path).read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
             return ""
 
     def program(self, name: str) -> str | None:
-        """The program of that name on PATH."""
+        """The program `name` on PATH."""
         return shutil.which(name, path=self.environment.get("PATH", ""))
 
     def output_of(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[int, str]:
-        """Run a command to its end: its exit code and all it said. One that does not end is killed, with its job.
+        """Run a command; return its exit code and its output. After TRY_S it is killed with its job.
 
-        A failure to start it, and the time running out, are told as exit code 127 and 124 with words.
+        A failure to start it gives exit code 127, and a time-out 124, each with a message.
         """
         try:
             with subprocess.Popen(
@@ -92,6 +92,6 @@ class Machine:
 
 
 def last_line(said: str) -> str:
-    """The last line of what a program said that is not empty; that is where most say why they failed."""
+    """The last line of a program's output that is not empty, where most programs print the reason of a failure."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return lines[-1] if lines else "it said nothing"

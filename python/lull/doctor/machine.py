@@ -1,4 +1,4 @@
-"""The machine itself: processor, kernel, clock, the memory that processes may share and lock."""
+"""The machine itself: processor, kernel, clock, and the limits of shared and locked memory."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lull.doctor.finding import Finding, Machine
 from lull.statistics import formatting
 
 SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "refined-jiffies")
-LEAST_SHARED_BYTES = 64 << 20  # containers have 64 MB where nobody said more
+LEAST_SHARED_BYTES = 64 << 20  # the default of containers is 64 MB
 LEAST_FILES = 1024
 
 
 def look(machine: Machine) -> list[Finding]:
-    """What this machine is, and what limits its processes."""
+    """Check the machine and the limits of its processes."""
     found = [_processor(machine)]
     if machine.is_this:
         found.append(Finding("system", "works", f"{_distribution(machine)}, {os.uname().sysname} {os.uname().release}"))

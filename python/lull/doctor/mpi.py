@@ -1,4 +1,4 @@
-"""MPI programs as they are: launchers, the MPI libraries that Lull stands in front of, and one program tried."""
+"""Unmodified MPI programs: launchers, the MPI libraries that Lull can interpose, and one test program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FLAVOURS = {"Open MPI": ("liblull-mpi-openmpi.so", "libmpi.so.40"), "MPICH": ("l
 
 
 def look(machine: Machine) -> list[Finding]:
-    """Who launches here, and which MPI programs Lull reaches."""
+    """Check the launchers, and which MPI programs Lull can interpose."""
     if not machine.is_this:
         return []
     found = [_launcher(machine, "mpirun", "install openmpi-bin or mpich"), *_slurm(machine)]

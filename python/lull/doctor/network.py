@@ -1,4 +1,4 @@
-"""Virtual hosts: whether `lull hosts` can make them, tried with one pair and a link of limited rate."""
+"""Virtual hosts: whether `lull hosts` can make them, tested with one pair and a link of limited rate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lull.hosts.virtual import Link, virtual_hosts
 
 
 def look(machine: Machine) -> list[Finding]:
-    """Make two hosts, and take them away again."""
+    """Make two hosts, and remove them again."""
     if not machine.is_this:
         return []
     try:
@@ -17,4 +17,4 @@ def look(machine: Machine) -> list[Finding]:
     except LullError as error:
         fix = "root, or CAP_SYS_ADMIN and CAP_NET_ADMIN, make them" if "install" not in str(error) else ""
         return [Finding("virtual hosts", "missing", str(error), fix)]
-    return [Finding("virtual hosts", "works", "two with a link of 1 Gbit/s, made and taken away")]
+    return [Finding("virtual hosts", "works", "made and removed two, with a link of 1 Gbit/s")]

@@ -1,4 +1,4 @@
-"""The OpenSHMEM runtime: the libraries under it, the networks that UCX can use, and two programs tried on it."""
+"""The OpenSHMEM runtime: its libraries, the networks that UCX can use, and two test programs."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from lull.base.errors import LullError
 from lull.doctor.finding import Finding, Machine, last_line
 from lull.doctor.parts import libraries_of
 
-UP = ("up", "unknown")  # what the kernel says of an interface that carries something; of loopback, "unknown"
-BUILT_IN = ("tcp", "posix", "sysv", "self")  # UCX's transports that need no module
+UP = ("up", "unknown")  # states of an active interface; that of the loopback is "unknown"
+BUILT_IN = ("tcp", "posix", "sysv", "self")  # transports of UCX that need no module
 
 
 def look(machine: Machine) -> list[Finding]:
-    """The versions of UCX and PMIx, the transports, and whether jobs of two PEs run, on one node and between two."""
+    """Check the versions of UCX and PMIx, the transports, and jobs of two PEs, on one node and between two."""
     if not machine.is_this:
         return []
     library = installed.library("liblull-shmem.so")
     if not library.is_file():
-        return []  # said among Lull's own parts
+        return []  # reported with Lull's own parts
     libraries = libraries_of(machine, library)
     ucp = _loaded("libucp.so.0")
     found = [
@@ -38,7 +38,7 @@ def look(machine: Machine) -> list[Finding]:
 
 
 def _loaded(name: str) -> Path | None:
-    """The file that the loader finds for a library which Lull loads only when it needs it."""
+    """The file that the loader finds for a library that Lull loads on demand."""
     try:
         ctypes.CDLL(name)
     except OSError:

@@ -1,4 +1,4 @@
-"""Lull itself: its version, and whether each of its native parts is there with all the libraries that it needs."""
+"""Lull itself: its version, and whether each of its native parts exists with all the libraries that it needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lull import __version__
 from lull.base import installed
 from lull.doctor.finding import Finding, Machine
 
-# The libraries, and who needs each.
+# The libraries, and what needs each.
 LIBRARIES = {
     "liblull-shmem.so": "OpenSHMEM programs",
     "liblull-meter.so": "programs that mark regions",
@@ -20,7 +20,7 @@ LIBRARIES = {
     "liblull-stage-programs.so": "lull stage",
 }
 PROGRAMS = ("lull-guard", "lull-launch")
-# Debian's packages, by the beginning of a library's name.
+# Debian packages by the prefix of a library's name.
 PACKAGES = {
     "libucp": "libucx0",
     "libucs": "libucx0",
@@ -36,7 +36,7 @@ PACKAGES = {
 
 
 def look(machine: Machine) -> list[Finding]:
-    """Which version this is, and what of it is not whole."""
+    """Check the version and the native parts of Lull."""
     folder = installed.package_folder()
     found = [Finding("version", "works", f"{__version__} in {folder}, Python {platform.python_version()}")]
     if not machine.is_this:

@@ -1,1 +1,1 @@
-"""Virtual hosts: network and UTS namespaces joined by links of limited rate, kept for any number of jobs."""
+"""Virtual hosts: network and UTS namespaces joined by links of limited rate, usable by any number of jobs."""

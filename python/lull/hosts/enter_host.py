@@ -1,7 +1,7 @@
-"""What `mpirun` calls in place of ssh: `python enter_host.py ANCHORS ADDRESS COMMAND...` runs COMMAND on a host.
+"""The replacement of ssh for `mpirun`: `python enter_host.py ANCHORS ADDRESS COMMAND...` runs COMMAND on a host.
 
-ANCHORS are the process ids of the anchors of all hosts, in their order, with commas between; ADDRESS is one of a host.
-COMMAND goes to a shell, as with ssh; its environment stays, and its cores become those of the anchor.
+ANCHORS are the process ids of the anchors of all hosts, in order, separated by commas; ADDRESS is that of a host. A
+shell runs COMMAND, as with ssh; it keeps its environment, and gets the cores of the anchor.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NoReturn
 
 
 def main(anchors: str, address: str, *words: str) -> NoReturn:
-    """Become the command on that host."""
+    """Replace this process by the command, on the host with this address."""
     from lull.hosts.virtual import Host, address_of
 
     by_address = {address_of(index): int(anchor) for index, anchor in enumerate(anchors.split(","))}
@@ -24,6 +24,6 @@ def main(anchors: str, address: str, *words: str) -> NoReturn:
 
 
 if __name__ == "__main__":
-    # Below a prefix of `cmake --install` the package is where only the command `lull` looks for it.
+    # Below a prefix of `cmake --install`, only the command `lull` finds the package.
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     main(*sys.argv[1:])

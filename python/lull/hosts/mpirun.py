@@ -1,8 +1,8 @@
-"""A program on several virtual hosts, started by `mpirun` as on hosts of their own.
+"""Run a program on several virtual hosts by `mpirun`, as on real hosts.
 
-`mpirun` runs on the first host. It starts its daemons on the others through `lull.hosts.enter_host`, which enters their
-namespaces; from there on nothing differs from a cluster: PEs of two hosts share no memory, and all that goes between
-them, PMIx's traffic too, crosses the links.
+`mpirun` runs on the first host. It starts its daemons on the others by `lull.hosts.enter_host`, which enters their
+namespaces. Everything else is as on a cluster: PEs of two hosts share no memory, and all traffic between them,
+including that of PMIx, crosses the links.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ def run_on_hosts(
     stdout: Stream = None,
     stderr: Stream = None,
 ) -> int:
-    """Run `pes` PEs of `command` on the hosts, in blocks, to their end; the exit code.
+    """Run `pes` PEs of `command` on the hosts, in blocks, and return the exit code.
 
     Args:
-        hosts: Of `virtual_hosts`; this may change the cores of their anchors.
-        pes: At least one for each host.
-        command: Program and arguments; it must be there under the same path on all hosts, as it is.
-        env: The environment of the PEs. What it says of UCX stays.
-        bind: Distribute the cores over the hosts, so that PEs of two hosts share none, as far as there are enough.
-        interrupts: Signals to pass on meanwhile.
-        stdin: Of PE 0; as for `subprocess.Popen`.
-        stdout: Of all PEs.
-        stderr: Of all PEs, and of `mpirun`.
+        hosts: Hosts from `virtual_hosts`; this may change the cores of their anchors.
+        pes: Number of PEs, one or more for each host.
+        command: Program and arguments; all hosts see the same files.
+        env: The environment of the PEs. Its settings of UCX are kept.
+        bind: Whether to distribute the cores over the hosts, so that PEs of two hosts share none if there are enough.
+        interrupts: Signals to pass on.
+        stdin: Standard input of PE 0; as for `subprocess.Popen`.
+        stdout: Standard output of all PEs.
+        stderr: Standard error of all PEs, and of `mpirun`.
 
     Raises:
         LullError: There is no `mpirun`.
@@ -58,7 +58,7 @@ def run_on_hosts(
         for host, cores in zip(hosts, distributed(sorted(os.sched_getaffinity(0)), len(hosts)), strict=True):
             os.sched_setaffinity(host.anchor, cores)
     slots = [pes // len(hosts) + (index < pes % len(hosts)) for index in range(len(hosts))]
-    # -P: modules of this package must not be taken for those of Python.
+    # -P: modules of this package must not shadow those of Python.
     enter = [sys.executable, "-P", enter_host.__file__, ",".join(str(host.anchor) for host in hosts)]
     if odd := next((word for word in enter if " " in word or ":" in word), None):
         raise LullError(asked, f"mpirun cannot call {odd}: its path has a space or a colon", "install Lull elsewhere")
@@ -66,7 +66,7 @@ def run_on_hosts(
         *(mpirun_here, "-n", str(pes), "--oversubscribe", "--bind-to", "none"),
         *("--host", ",".join(f"{host.address}:{count}" for host, count in zip(hosts, slots, strict=True))),
         *("--mca", "plm_rsh_agent", " ".join(enter)),
-        # Otherwise mpirun sleeps after SIGTERM on each host in turn, and PEs that live on wait for those that do not.
+        # Otherwise mpirun sleeps after SIGTERM on each host in turn, and surviving PEs wait for those that have ended.
         *("--mca", "odls_base_sigkill_timeout", "0"),
         *command,
     ]
@@ -84,18 +84,18 @@ def run_on_hosts(
 
 
 def of_open_mpi(name: str) -> str | None:
-    """Open MPI's command of that name, or None; the plain name may be another library's, by alternatives."""
+    """Open MPI's command `name`, or None; alternatives may assign the plain name to another library."""
     return next((found for word in (f"{name}.openmpi", name) if (found := shutil.which(word))), None)
 
 
 def _between_hosts(count: int) -> dict[str, str]:
-    """What PEs and `mpirun` need to be told where hosts are namespaces of one kernel."""
+    """Settings of PEs and `mpirun` for hosts that are namespaces of one kernel."""
     told = {
-        # By the kernel's identity UCX takes two hosts for one, and would go through shared memory or the loopback.
+        # UCX identifies a host by its kernel, and would use shared memory or the loopback between two hosts.
         "UCX_TLS": "tcp,self",
-        # To try hooks of no use to tcp UCX makes a System V segment; a PE killed then leaves it behind.
+        # UCX creates a System V segment to test hooks that tcp does not need; a PE killed then would leave it.
         "UCX_MEM_EVENTS": "no",
-        # Namespaces need root, so mpirun is root too, and refuses that unless told that it is meant.
+        # Namespaces need root, so mpirun also runs as root, which it rejects unless these are set.
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
@@ -103,7 +103,7 @@ def _between_hosts(count: int) -> dict[str, str]:
 
 
 def distributed(cores: Sequence[int], hosts: int) -> list[set[int]]:
-    """The cores of each host: shares of their own, in blocks; one each, in turn, when hosts outnumber cores."""
+    """The cores of each host: separate shares, in blocks; if there are more hosts than cores, one each, cyclically."""
     if hosts > len(cores):
         return [{cores[index % len(cores)]} for index in range(hosts)]
     ends = [len(cores) * index // hosts for index in range(hosts + 1)]

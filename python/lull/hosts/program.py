@@ -1,4 +1,4 @@
-"""For programs that make virtual hosts, as studies and benchmarks have: however they end, the hosts are removed."""
+"""Support for programs that make virtual hosts, such as benchmarks: the hosts are removed however the program ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lull.base.errors import LullError
 
 
 def end_in_order_on_signals() -> None:
-    """Let SIGTERM and SIGHUP end this process as an exception does, so that what was made is removed."""
+    """Let SIGTERM and SIGHUP end this process by an exception, so that context managers clean up."""
 
     def stop(signum: int, frame: FrameType | None) -> NoReturn:
         raise SystemExit(128 + signum)
@@ -22,7 +22,7 @@ def end_in_order_on_signals() -> None:
 
 
 def run_to_its_end(name: str, run: Callable[[], int]) -> int:
-    """The exit code of `run()`, or of what ended it; a `LullError` is one line on stderr that begins with `name`."""
+    """Call `run()`; return its exit code, or that of an error, which prints one line that begins with `name`."""
     end_in_order_on_signals()
     try:
         return run()

@@ -1,9 +1,8 @@
-"""Virtual hosts, joined by links of limited rate: the programs on them share no network and no name.
+"""Virtual hosts, joined by links of limited rate: programs on two hosts share neither network nor host name.
 
-A virtual host is a network namespace and a UTS namespace (its own interfaces, its own host name) on this machine's
-cores, memory and file system. Nothing of it has a name outside: a small process, the host's anchor, holds the
-namespaces, and they are gone when it and the programs on the host have ended. The anchor ends with this process, even
-when that is killed with SIGKILL.
+A virtual host is a network namespace and a UTS namespace (its own interfaces and host name) on this machine's cores,
+memory and file system. The namespaces have no names: a small process, the host's anchor, holds them, and they disappear
+when it and the programs on the host have ended. The anchor ends with this process, even if that is killed by SIGKILL.
 """
 
 from __future__ import annotations
@@ -21,33 +20,33 @@ from pathlib import Path
 
 from lull.base.errors import LullError, UsageError, describe_os_error
 
-INTERFACE = "lull0"  # the one interface of every host, by the same name on all of them
+INTERFACE = "lull0"  # the only interface of every host, with the same name on all
 _NETWORK = "10.91.7"
 MOST_HOSTS = 250
-_VARIABLE = "LULL_HOSTS"  # for commands run while hosts are there
+_VARIABLE = "LULL_HOSTS"  # describes the hosts to commands that run while they exist
 _WIRES = "LULL_WIRE_INTERFACES"
 _UP_S = 5.0
-_END_S = 2.0  # how long programs on a host have to go after SIGKILL
+_END_S = 2.0  # time for programs on a host to end after SIGKILL
 
-# Inside the namespaces of a new host. It ends when its standard input does.
+# The anchor, within the namespaces of a new host. It ends when its standard input ends.
 _ANCHOR = 'hostname "$1" && ip link set lo up && echo ready && exec cat'
-# /sys shows the interfaces of the namespace that mounted it.
+# /sys shows the interfaces of the namespace in which it was mounted.
 _ENTER = 'mount -t sysfs sysfs /sys && exec "$@"'
 
 
 def address_of(index: int) -> str:
-    """The address of the host with this index; any two hosts of one `virtual_hosts` reach each other by it."""
+    """The address of the host with this index, by which all hosts of one `virtual_hosts` reach it."""
     return f"{_NETWORK}.{index + 1}"
 
 
 @dataclass(frozen=True)
 class Link:
-    """What each host may send.
+    """The limits of each host's link.
 
     Args:
-        rate: As `tc` writes it: ``1gbit``. None: no limit.
-        burst: How much may go out at once before the rate holds; as `tc` writes it.
-        gso_bytes: The most that the kernel hands to the link in one piece; a piece must fit into the burst.
+        rate: Rate at which a host may send, in the notation of `tc`: ``1gbit``. None: no limit.
+        burst: Amount that may be sent at once before the rate applies, in the notation of `tc`.
+        gso_bytes: Largest segment that the kernel passes to the link; it must fit into the burst.
     """
 
     rate: str | None = None
@@ -57,24 +56,24 @@ class Link:
 
 @dataclass(frozen=True)
 class Host:
-    """One host; it exists as long as the context of `virtual_hosts` does."""
+    """One host, which exists while the context of `virtual_hosts` does."""
 
     name: str
     address: str
     anchor: int  # the process that holds its namespaces
     named: bool = True  # whether programs on it see `name` as the host's name, or that of this machine
-    port: str | None = None  # the switch's end of its cable, as LULL_WIRE_INTERFACES names it
+    port: str | None = None  # the switch's end of its cable, in the form of LULL_WIRE_INTERFACES
 
     def command(self, words: Sequence[str]) -> list[str]:
-        """The command that runs `words` on this host, in the folder it is called from."""
+        """The command that runs `words` on this host, in the folder from which it is called."""
         enter = ["nsenter", f"--target={self.anchor}", "--net", *(["--uts"] if self.named else []), "--"]
         return [*enter, "unshare", "--mount", "--", "sh", "-c", _ENTER, "sh", *words]
 
 
 def as_environment(hosts: Sequence[Host]) -> dict[str, str]:
-    """The variables by which a command, and `lull run` in it, knows hosts that are there already.
+    """The variables that describe existing hosts to a command, and to `lull run` in it.
 
-    Wires that the user has named stay; those of other hosts, within which these were made, do not.
+    Wires that the user has named are kept; those of enclosing hosts are not.
     """
     ports = ",".join(f"{host.port}={host.name}" for host in hosts if host.port is not None)
     named = _WIRES in os.environ and _VARIABLE not in os.environ
@@ -83,10 +82,10 @@ def as_environment(hosts: Sequence[Host]) -> dict[str, str]:
 
 
 def hosts_there() -> list[Host]:
-    """The hosts that this command was given by `as_environment`; none if there are none.
+    """The hosts that `as_environment` described to this command, if any.
 
     Raises:
-        LullError: They have gone, or the variable says something else.
+        LullError: The hosts have gone, or the variable is invalid.
     """
     told = os.environ.get(_VARIABLE)
     if not told:
@@ -103,7 +102,7 @@ def hosts_there() -> list[Host]:
 
 
 def end_programs(hosts: Sequence[Host]) -> None:
-    """Kill what still runs on these hosts; they stay."""
+    """Kill the programs that still run on these hosts, and keep the hosts."""
     for host in hosts:
         _end_programs(host.anchor)
 
@@ -112,18 +111,18 @@ def end_programs(hosts: Sequence[Host]) -> None:
 def virtual_hosts(
     count: int, link: Link | None = None, *, prefix: str = "host", named: bool = True, switch: bool = False
 ) -> Iterator[list[Host]]:
-    """Make `count` hosts that reach each other over links like `link`; at the end nothing of them is left.
+    """Make `count` hosts that reach each other over links like `link`, and remove them at the end.
 
-    Two hosts are joined directly unless a switch is wanted, more through one: a bridge. Programs that still run on a
-    host at the end are killed.
+    Two hosts are joined directly unless `switch` is set; more hosts are joined by a switch, which is a bridge. Programs
+    that still run on a host at the end are killed.
 
     Args:
-        count: How many.
-        link: The same for all.
-        prefix: Of their names; a number follows.
-        named: Whether programs see that name. If not, they see this machine's, so that a measurement outside takes
-            what they report for its own.
-        switch: Join them through a bridge however few they are: each has a port there, whose bytes can be read.
+        count: Number of hosts.
+        link: Limits of every link.
+        prefix: Prefix of their names; a number follows.
+        named: Whether programs see this name. If not, they see this machine's, so that a measurement outside accepts
+            their reports as its own.
+        switch: Whether to join even two hosts by a bridge, on which each has a port whose bytes can be read.
 
     Raises:
         UsageError: The count is out of range, or `tc` does not understand the link.
@@ -165,7 +164,7 @@ def virtual_hosts(
 
 @contextmanager
 def _anchor(asked: str, name: str) -> Iterator[int]:
-    """The process id of one that holds new namespaces, in which the loopback is up."""
+    """Start an anchor with new namespaces, in which the loopback is up; yields its process id."""
     command = ["unshare", "--net", "--uts", "--", "sh", "-c", _ANCHOR, "sh", name]
     process = subprocess.Popen(
         command,
@@ -192,14 +191,14 @@ def _anchor(asked: str, name: str) -> Iterator[int]:
 
 
 def _join(asked: str, first: int, first_name: str, second: int, second_name: str, link: Link) -> None:
-    """A cable between the namespaces of two anchors."""
+    """Create a cable between the namespaces of two anchors."""
     pieces = ("gso_max_size", str(link.gso_bytes))
     peer = ("peer", "name", second_name, *pieces, "netns", str(second))
     _inside(asked, first, "ip", "link", "add", first_name, *pieces, "type", "veth", *peer)
 
 
 def _await_up(asked: str, host: Host) -> None:
-    """Wait until the host's interface may send: the kernel says so only some time after both ends are up."""
+    """Wait until the host's interface can send, which takes some time after both ends are up."""
     end = time.monotonic() + _UP_S
     while "state UP" not in _inside(asked, host.anchor, "ip", "link", "show", INTERFACE):
         if time.monotonic() > end:
@@ -208,7 +207,7 @@ def _await_up(asked: str, host: Host) -> None:
 
 
 def _inside(asked: str, anchor: int, *words: str) -> str:
-    """Run a command of the set-up in the network namespace of an anchor; what it printed."""
+    """Run a set-up command in the network namespace of an anchor; return its output."""
     try:
         run = subprocess.run(
             ["nsenter", f"--target={anchor}", "--net", "--", *words], capture_output=True, text=True, check=False
@@ -223,7 +222,7 @@ def _inside(asked: str, anchor: int, *words: str) -> str:
 
 
 def _end_programs(anchor: int) -> None:
-    """Kill what runs in the network namespace of the anchor, the anchor itself excepted, until nothing does."""
+    """Kill all processes in the network namespace of the anchor, except the anchor, until none is left."""
     with suppress(OSError):
         inside = Path(f"/proc/{anchor}/ns/net").stat().st_ino
         end = time.monotonic() + _END_S
@@ -249,11 +248,11 @@ def _processes_of(network: int) -> list[int]:
 
 @contextmanager
 def hosts_for_job(count: int, rate: str | None) -> Iterator[Sequence[Host]]:
-    """Hosts for one job: the first of those that are there, or new ones.
+    """Hosts for one job: the first of the existing ones, or new ones.
 
     Raises:
-        UsageError: There are hosts, and what is asked for does not fit them.
-        LullError: They cannot be made.
+        UsageError: There are hosts, and the request does not match them.
+        LullError: New hosts cannot be made.
     """
     there = hosts_there()
     if not there:

@@ -1,5 +1,5 @@
-"""Lull from Python and notebooks: what a script or a cell calls, over the same functions as the command line.
+"""Lull for Python scripts and notebooks, based on the same functions as the command line.
 
-`lull.load`, `lull.measure`, `lull.measuring` and `lull.compare` give objects that know their units and the kind of
-their energies, show themselves in a notebook, draw themselves (`plot()` gives matplotlib's Axes) and become DataFrames.
+`lull.load`, `lull.measure`, `lull.measuring` and `lull.compare` return objects that have units and kinds of energy,
+display themselves in a notebook, draw plots (`plot()` returns matplotlib's Axes) and convert to DataFrames.
 """

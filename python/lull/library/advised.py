@@ -1,4 +1,4 @@
-"""Advice from Python: `lull.advise` does what `lull advise` does."""
+"""Advice from Python: `lull.advise` corresponds to the command `lull advise`."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Advised:
-    """Advice; `found` has every figure, changes of time in s and of energy in J with their intervals."""
+    """Advice; `found` has all figures: changes of time in s and of energy in J, with their intervals."""
 
     found: Advice
 
     @property
     def sentence(self) -> str:
-        """What to do, in words."""
+        """The advice in one sentence."""
         return self.found.sentence
 
     @property
     def settings(self) -> dict[str, str]:
-        """The settings of what is advised; empty where nothing is."""
+        """The advised settings; empty if nothing is advised."""
         return {name: value for one in self.found.advised for name, value in one.set.items()}
 
     @property
     def kind(self) -> EnergyKind | None:
-        """How the changes of energy were obtained; None where there are none."""
+        """How the changes of energy were obtained; None if there are none."""
         return self.found.kind
 
     def to_pandas(self) -> pd.DataFrame:
@@ -55,7 +55,7 @@ class Advised:
         return as_pandas(pa.Table.from_pylist(found))
 
     def plot(self) -> list[Axes]:
-        """Draw what each alternative would change, in percent of a run, with its interval."""
+        """Draw the change by each alternative, in percent of a run, with its interval."""
         from lull.report import svg
 
         seconds: list[Band | None] = [one.seconds for one in self.found.alternatives]
@@ -99,15 +99,15 @@ def advise(
     verify: bool = False,
     out: str | Path | None = None,
 ) -> Advised:
-    """What each choice would cost a program and save, and which is advised.
+    """Predict the cost and savings of each choice for a program, and advise one.
 
     Args:
-        what: A command (a text is split as a shell does), which is run; the record of a run; or the folder of a trace.
+        what: A command to run (a text is split like in a shell), the record of a run, or the folder of a trace.
         objective: time, energy, edp, or energy@slowdown=2%.
         on: The machine: `here`, one that comes with Lull, or a machine.toml.
-        runs: Runs of a command.
-        verify: Whether the advice and the present state are run in turn.
-        out: Folder of what is measured; by default results/advise-NAME-TIME.
+        runs: Number of runs of a command.
+        verify: Whether to run the advised and the present state in turn.
+        out: Folder of the measurements; default: results/advise-NAME-TIME.
 
     Raises:
         UsageError: An argument is wrong, or this host has not been calibrated.

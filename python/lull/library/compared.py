@@ -1,4 +1,4 @@
-"""Runs compared in Python, and `lull.compare`, which takes simulations, too: what `lull compare` prints."""
+"""Comparisons of runs in Python, and `lull.compare`, which also compares simulations."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ NAMES = {Recorded: "a run", SimulationResult: "a simulation", PredictionResult: 
 
 @dataclass(frozen=True)
 class ComparisonResult:
-    """One or more candidates against a baseline; `found` has all figures of each.
+    """One or more candidates compared with a baseline; `found` has all figures of each.
 
-    The ratios are the first candidate's: baseline over candidate, above 1 the candidate is better; Powerup alone is the
-    candidate's mean power over the baseline's. Each has `value`, and `low` and `high` of its 95 % interval, None where
-    there are too few runs.
+    The ratios are those of the first candidate: baseline over candidate, so that the candidate is better above 1. The
+    exception is Powerup, the candidate's mean power over the baseline's. Each has `value`, and `low` and `high` of its
+    95 % interval, which are None if there are too few runs.
     """
 
     found: tuple[Comparison, ...]
@@ -59,7 +59,7 @@ class ComparisonResult:
 
     @property
     def verdict(self) -> str:
-        """What it comes to, in words."""
+        """The verdict in words."""
         return self.found[0].verdict
 
     def to_pandas(self) -> pd.DataFrame:
@@ -104,15 +104,16 @@ def compare(
     """Compare runs with a baseline: Speedup, Greenup, Powerup, with intervals and rank tests; or simulations.
 
     Args:
-        baseline: What is divided; a run or a simulation, or the folder of its record.
-        candidates: What divides, one or more, all runs or all simulations.
+        baseline: The numerator of ratios: a run or a simulation, or the folder of its record.
+        candidates: The denominators: one or more, all runs or all simulations.
         region: Compare this region of the program instead of whole runs.
-        per: Divide time and energy of every run by this metric of its own.
-        allow_mixed: Compare energies of different kinds nevertheless, labelled by the weakest.
+        per: Divide time and energy of every run by this metric of the run.
+        allow_mixed: Allow energies of different kinds; the weakest labels the comparison.
 
     Raises:
-        UsageError: There is no candidate; runs and simulations are mixed; a part of simulations is asked for.
-        LullError: Nothing to compare (no successful run, no such region or metric), or the kinds are mixed.
+        UsageError: There is no candidate, runs and simulations are mixed, or `region` or `per` is given for
+            simulations.
+        LullError: There is nothing to compare (no successful run, no such region or metric), or kinds are mixed.
     """
     if not candidates:
         raise UsageError("compare", "one record alone is compared with nothing", "name a second one")

@@ -1,4 +1,4 @@
-"""Simulations compared in Python: what `lull.compare` gives of them, and `lull compare` prints."""
+"""Comparisons of simulations in Python, which `lull.compare` returns."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparedSimulations:
-    """One or more simulations against a baseline; `found` has all figures of each.
+    """One or more simulations compared with a baseline; `found` has all figures of each.
 
-    The ratios are the first candidate's, of simulated time and of the energy of links: baseline over candidate, above 1
-    the candidate is better; Powerup alone is the candidate's mean power over the baseline's. `low` and `high` hold 95 %
-    of seeds, None where there are too few: one seed repeats to the bit, and says nothing of others.
+    The ratios of simulated time and of the energy of links are those of the first candidate: baseline over candidate,
+    so that the candidate is better above 1. The exception is Powerup, the candidate's mean power over the baseline's.
+    `low` and `high` are the 95 % interval over seeds, and None if there are too few: one seed is reproducible to the
+    bit, and says nothing about others.
 
     Args:
         found: One comparison for each candidate.
-        sides: The simulations, the baseline first, labelled as in `found`.
+        sides: The simulations, the baseline first, with the labels of `found`.
     """
 
     found: tuple[SimulatedComparison, ...]
@@ -38,27 +39,27 @@ class ComparedSimulations:
 
     @property
     def speedup(self) -> Interval:
-        """SimulationResult time of the baseline over that of the candidate."""
+        """Simulated time of the baseline over that of the candidate."""
         return self.found[0].speedup
 
     @property
     def greenup(self) -> Interval | None:
-        """Energy of links of the baseline over that of the candidate; None: different networks without watts."""
+        """Energy of links of the baseline over that of the candidate; None for different networks without watts."""
         return self.found[0].greenup
 
     @property
     def powerup(self) -> Interval | None:
-        """Mean power of links of the candidate over that of the baseline; None as `greenup`."""
+        """Mean power of links of the candidate over that of the baseline; None if `greenup` is."""
         return self.found[0].powerup
 
     @property
     def verdict(self) -> str:
-        """What it comes to, in words."""
+        """The verdict in words."""
         return comparison.verdict(self.found[0])
 
     @property
     def kind(self) -> EnergyKind:
-        """How the energies were obtained: they are simulated."""
+        """How the energies were obtained: by simulation."""
         return EnergyKind.SIMULATED
 
     def to_pandas(self) -> pd.DataFrame:
@@ -72,7 +73,7 @@ class ComparedSimulations:
         return as_pandas(pa.Table.from_pylist(rows))
 
     def plot(self) -> list[Axes]:
-        """Draw the share of time that links spend in each state of power, a bar for each simulation."""
+        """Draw the share of time that links spend in each power state, with a bar for each simulation."""
         return self.sides[0].plot(*self.sides[1:])
 
     def _repr_html_(self) -> str:
@@ -80,7 +81,7 @@ class ComparedSimulations:
 
 
 def compare_simulations(baseline: SimulationResult, candidates: tuple[SimulationResult, ...]) -> ComparedSimulations:
-    """Compare simulations with a baseline, which `lull.compare` calls.
+    """Compare simulations with a baseline; called by `lull.compare`.
 
     Raises:
         LullError: One of them simulated no time.

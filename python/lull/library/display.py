@@ -1,4 +1,4 @@
-"""How results show themselves in a notebook: small tables in HTML, and DataFrames."""
+"""Display of results in a notebook: small HTML tables, and DataFrames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()) -> str:
-    """A table in HTML, the first column words and the others numbers, and notes below it."""
+    """An HTML table with text in the first column and numbers in the others, and notes below it."""
     head = "".join(f"<th style='{_style(place)}'>{_text(one)}</th>" for place, one in enumerate(headings))
     body = "".join(
         "<tr>" + "".join(f"<td style='{_style(place)}'>{_text(cell)}</td>" for place, cell in enumerate(row)) + "</tr>"

@@ -1,4 +1,4 @@
-"""`lull.load`: whatever Lull has written, by the folder it lies in."""
+"""`lull.load`: load a result of Lull from its folder."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from lull.trace.convert import is_trace
 
 
 def load(path: str | Path) -> Recorded | SimulationResult | PredictionResult | Traced:
-    """What lies in a folder: the record of a run, of a simulation, a prediction, or a trace.
+    """Load the content of a folder: the record of a run or of a simulation, a prediction, or a trace.
 
-    A traced run is both: `load` gives its record, `lull.load_trace` what the trace says.
+    A traced run is both: `load` returns its record, and `lull.load_trace` the analysis of its trace.
 
     Args:
-        path: A folder that a command of Lull wrote, or an archive in OTF2 of another tool.
+        path: A folder that a command of Lull wrote, or an OTF2 archive of another tool.
 
     Raises:
-        LullError: There is neither, or it is damaged.
+        LullError: The folder contains none of these, or it is damaged.
     """
     folder = Path(path)
     if (folder / PREDICTION_FILE).is_file():

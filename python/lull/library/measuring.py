@@ -1,4 +1,4 @@
-"""Measuring from Python: a command (`lull.measure`), or a block of the running program (`lull.measuring`).
+"""Measure from Python: a command (`lull.measure`), or a block of the running program (`lull.measuring`).
 
 run = lull.measure("mpirun -n 4 ./app", runs=10)
 
@@ -48,19 +48,19 @@ def measure(
     out: str | Path | None = None,
     hz: float | None = None,
 ) -> Recorded:
-    """Run a command several times and record what each run cost; `lull measure` does the same.
+    """Run a command several times and record the time and energy of each run, like the command `lull measure`.
 
     Args:
-        command: Program and arguments; a text is split as a shell does, but no shell runs it.
-        runs: Repeats to record.
-        warmup: Repeats before, not recorded.
-        label: Its name in tables and plots; the program's by default.
-        out: Folder of the record; by default results/LABEL-TIME.
-        hz: Readings of the meter per second; by default the setting LULL_METER_HZ.
+        command: Program and arguments; a text is split like in a shell, but no shell runs it.
+        runs: Number of recorded runs.
+        warmup: Number of runs before the recorded ones.
+        label: Name in tables and plots; default: that of the program.
+        out: Folder of the record; default: results/LABEL-TIME.
+        hz: Readings of the meter per second; default: the setting LULL_METER_HZ.
 
     Raises:
         UsageError: The command is empty, or a number is out of range.
-        LullError: It cannot be run or measured, or the record cannot be written.
+        LullError: The command cannot be run or measured, or the record cannot be written.
     """
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if not words:
@@ -81,18 +81,18 @@ def measure(
 
 
 class measuring(ContextDecorator):
-    """Measures a block of this program: from `with` to its end, or every call of a function that it decorates.
+    """Measures a block of this program: the body of `with`, or every call of a decorated function.
 
-    Energy is that of the whole node while the block runs. Each visit is a run of its own; the figures are of the last,
-    and `recorded` has them all.
+    The energy is that of the whole node while the block runs. Each visit is a separate run; the figures are those of
+    the last one, and `recorded` has all.
 
     Args:
-        label: Its name in tables and plots.
-        hz: Readings of the meter per second; by default the setting LULL_METER_HZ. A block much shorter than the time
-            between two readings has an energy of wide bounds.
+        label: Name in tables and plots.
+        hz: Readings of the meter per second; default: the setting LULL_METER_HZ. The energy of a block much shorter
+            than the time between two readings has wide bounds.
 
     Raises:
-        LullError: A meter that LULL_METER_SOURCES names cannot be read; raised on entering.
+        LullError: A meter named by LULL_METER_SOURCES cannot be read; raised on entry.
     """
 
     def __init__(self, label: str, *, hz: float | None = None) -> None:
@@ -140,7 +140,7 @@ class measuring(ContextDecorator):
         """All visits, as a record that can be compared, drawn and saved.
 
         Raises:
-            ValueError: The block has not been left yet.
+            ValueError: The block has not ended yet.
         """
         if self._meter is None or self._hz is None or not self._repeats:
             raise ValueError(f"{self.label} has not been measured yet: leave the block first")
@@ -177,6 +177,6 @@ class measuring(ContextDecorator):
 
 
 def _cpu_seconds() -> float:
-    """CPU time of this process and of the children that it has waited for."""
+    """CPU seconds of this process and of children that have been waited for."""
     of = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in of)

@@ -1,4 +1,4 @@
-"""Predicting from Python: `lull.predict` does what `lull predict` does."""
+"""Predictions from Python: `lull.predict` corresponds to the command `lull predict`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PredictionResult:
-    """A prediction; `found` has every figure, in SI units, all of them simulated."""
+    """A prediction; `found` has all figures, which are simulated, in SI units."""
 
     found: Prediction
     folder: Path
@@ -80,27 +80,27 @@ def predict(
     label: str | None = None,
     workers: int | None = None,
 ) -> PredictionResult:
-    """Predict the time and energy of a program on a machine that is not here.
+    """Predict the time and energy of a program on another machine.
 
     Args:
-        what: A command (a text is split as a shell does), the folder of a trace or a list of two, or the record of an
-            application of Lull's whose skeleton is known.
-        processes: To predict; by default as many as were traced.
+        what: A command (a text is split like in a shell), the folder of a trace or a list of two, or the record of an
+            application of Lull that has a skeleton.
+        processes: Number of processes to predict; default: as many as traced.
         on: A machine that comes with Lull, a preset of a network, or a machine.toml.
-        power: Modes of links to try, as `lull predict --power` names them.
-        slowdown: How much slower sleeping links may make it, as a share.
-        per_node: Processes on a node; by default the machine's.
-        smaller: Processes of the second run of a command; by default half as many.
-        runs: Runs of a command to trace.
-        placements: Random placements to simulate.
+        power: Modes of links to try, in the notation of `lull predict --power`.
+        slowdown: Most slowdown by sleeping links, as a share.
+        per_node: Processes on a node; default: that of the machine.
+        smaller: Processes of the second run of a command; default: half as many.
+        runs: Number of runs of a command to trace.
+        placements: Number of random placements to simulate.
         settings: Keys of the simulation, `KEY=VALUE`.
-        out: Folder; by default results/predict-LABEL-TIME.
-        label: Its name.
-        workers: Simulations at a time; by default one per core.
+        out: Folder; default: results/predict-LABEL-TIME.
+        label: Name of the prediction.
+        workers: Simulations at a time; default: one per core.
 
     Raises:
         UsageError: An argument is wrong.
-        LullError: The program cannot be traced or continued, or its simulation fails.
+        LullError: The program cannot be traced or extrapolated, or its simulation fails.
     """
     if isinstance(what, str | Path):
         words = [str(what)] if Path(what).exists() else shlex.split(str(what))
@@ -128,7 +128,7 @@ def predict(
 
 
 def load_prediction(folder: Path) -> PredictionResult:
-    """The prediction in `folder`.
+    """Load the prediction in `folder`.
 
     Raises:
         LullError: There is none, or it is damaged.

@@ -1,4 +1,4 @@
-"""The record of a run in Python: what `lull measure` and `lull.measuring` leave."""
+"""The record of a run in Python, made by `lull measure` or `lull.measuring`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A command, or a block of a program, and what each of its runs cost.
+    """A command, or a block of a program, with the time and energy of its runs.
 
-    Figures are medians over the runs that succeeded. Energy is that of the nodes, nothing counted twice; its `kind`
-    says how it was obtained.
+    Figures are medians over the successful runs. The energy is that of the nodes, with nothing counted twice; its
+    `kind` says how it was obtained.
 
     Args:
-        run: All that the record holds.
-        folder: Where it is on disk; None: nowhere yet.
+        run: The content of the record.
+        folder: Its folder; None if it is not on disk.
     """
 
     run: Run
@@ -39,7 +39,7 @@ class Recorded:
 
     @property
     def label(self) -> str:
-        """Its name in tables and plots."""
+        """The name in tables and plots."""
         return self.run.label
 
     @cached_property
@@ -68,7 +68,7 @@ class Recorded:
 
     @property
     def kind(self) -> EnergyKind:
-        """How the energy was obtained: the least direct of its parts."""
+        """How the energy was obtained: the kind of its least direct part."""
         return self._of.kind
 
     def to_pandas(self, *, regions: bool = False) -> pd.DataFrame:
@@ -83,7 +83,7 @@ class Recorded:
         """Draw time and energy of every run, or with `run` (from 0) the power over time of one.
 
         Raises:
-            ValueError: There are too few readings of that run to draw.
+            ValueError: The run has too few readings to draw.
         """
         from lull.report import plots
 
@@ -95,7 +95,7 @@ class Recorded:
         return list(drawn.figure.axes)
 
     def save(self, folder: str | Path) -> Recorded:
-        """Write it as a record, which every command of Lull reads.
+        """Write a record, which every command of Lull reads.
 
         Raises:
             LullError: The folder is taken or cannot be written.
@@ -132,7 +132,7 @@ class Recorded:
 
 
 def load_record(folder: Path) -> Recorded:
-    """The record in `folder`.
+    """Load the record in `folder`.
 
     Raises:
         LullError: There is none, or it is damaged.

@@ -1,4 +1,4 @@
-"""Simulations in Python: `lull.simulate`, and what `lull simulate --out` leaves."""
+"""Simulations in Python: `lull.simulate`, and records of `lull simulate --out`."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SimulationResult:
-    """A simulation, and what it answers, in SI units; all of it is simulated.
+    """A simulation and its results, which are all simulated, in SI units.
 
-    Figures are those of the first repeat: a simulation has one, a point of a sweep one for each seed, in `repeats`.
+    Figures are those of the first repeat. A simulation has one repeat; a point of a sweep has one for each seed, in
+    `repeats`.
 
     Args:
-        file: Every figure of each repeat, as in simulation.json.
-        folder: Where it is on disk; None: nowhere yet.
-        result: With one numpy array for each quantity of the links; None where it was loaded.
+        file: All figures of each repeat, as in simulation.json.
+        folder: Its folder; None if it is not on disk.
+        result: The result, with one numpy array per quantity of the links; None for a loaded simulation.
     """
 
     file: SimulationFile
@@ -52,22 +53,22 @@ class SimulationResult:
 
     @property
     def repeats(self) -> list[RepeatAccount]:
-        """One for each seed."""
+        """The accounts of all repeats, one for each seed."""
         return self.file.repeats
 
     @property
     def seconds(self) -> float:
-        """SimulationResult time, s."""
+        """Simulated time, s."""
         return self.repeats[0].simulated_s
 
     @property
     def jobs(self) -> list[JobAccount]:
-        """What became of each job: run time (s), slowdown, messages, latency (s)."""
+        """The results of each job: run time (s), slowdown, messages, latency (s)."""
         return self.repeats[0].jobs
 
     @property
     def slowdown(self) -> float | None:
-        """Of the job that lost most against active links, as a share: 0.03 is 3 %. None without a baseline."""
+        """The largest slowdown of a job relative to active links, as a share: 0.03 is 3 %. None without a baseline."""
         return self.repeats[0].slowdown
 
     @property
@@ -87,7 +88,7 @@ class SimulationResult:
 
     @property
     def kind(self) -> EnergyKind:
-        """How the energy was obtained: it is simulated."""
+        """How the energy was obtained: by simulation."""
         return EnergyKind.SIMULATED
 
     def to_pandas(self) -> pd.DataFrame:
@@ -111,21 +112,21 @@ class SimulationResult:
         return as_pandas(self._links())
 
     def plot(self, *others: SimulationResult) -> list[Axes]:
-        """Draw the share of time that links spend in each state of power; beside those of `others`."""
+        """Draw the share of time that links spend in each power state, also for `others`."""
         from lull.simulation.plots import time_in_states
 
         return list(time_in_states([(one.label, one.file) for one in (self, *others)]).figure.axes)
 
     def labelled(self, label: str) -> SimulationResult:
-        """The same by another name."""
+        """The same simulation with another label."""
         return replace(self, label=label)
 
     def save(self, folder: str | Path, *, command: Sequence[str] = ("lull.simulate",)) -> SimulationResult:
-        """Write it as a record, which every command of Lull reads.
+        """Write a record, which every command of Lull reads.
 
         Args:
-            folder: Where; it must not be there yet.
-            command: What the record says it was made by.
+            folder: Its folder, which must not exist yet.
+            command: The command in the record.
 
         Raises:
             LullError: The folder is taken or cannot be written.
@@ -167,16 +168,17 @@ def simulate(
     progress: Progress | None = None,
     baseline: bool = True,
 ) -> SimulationResult:
-    """Simulate a network; `lull simulate` does the same.
+    """Simulate a network, like the command `lull simulate`.
 
     Args:
-        config: The description: a dict as the TOML file would give, or the path of such a file (or of a
-            simulation.json).
+        config: The description: a dict with the content of the TOML file, or the path of such a file or of a
+            simulation.json.
         changes: Single keys to change, such as {"power.mode": "hybrid", "jobs.0.load": 0.3}.
-        label: Its name in tables and plots; by default the file's.
-        progress: Called some ten times a second of real time; when it answers False the simulation ends at once, with
-            what it has (`result.stopped`).
-        baseline: Simulate the same with links always active too, where the power mode is another; `slowdown` needs it.
+        label: Name in tables and plots; default: that of the file.
+        progress: Called about ten times per second of real time; if it returns False, the simulation ends at once with
+            the results so far (`result.stopped`).
+        baseline: Whether to simulate the same with links always active, too, if the power mode is another; `slowdown`
+            needs it.
 
     Raises:
         UsageError: The description is wrong; the line says where.
@@ -187,14 +189,14 @@ def simulate(
 
 @dataclass(frozen=True)
 class DescribedSimulation:
-    """A simulation that has been described without a mistake, and can be run."""
+    """A simulation with a valid description, ready to run."""
 
     description: Description
-    asked: str  # begins its errors
+    asked: str  # the action, with which errors begin
     label: str
 
     def simulated(self, *, progress: Progress | None = None, baseline: bool = True) -> SimulationResult:
-        """Run it, as `simulate` does."""
+        """Run the simulation, like `simulate`."""
         started = datetime.now(UTC)
         result = run(self.description, self.asked, progress=progress, baseline=baseline)
         return SimulationResult(account.file_of(result), None, result, self.label, started)
@@ -203,7 +205,7 @@ class DescribedSimulation:
 def described(
     config: Mapping[str, Any] | str | Path, changes: Mapping[str, Any], label: str | None = None
 ) -> DescribedSimulation:
-    """Read and check what `simulate` is given.
+    """Read and check the arguments of `simulate`.
 
     Raises:
         UsageError: The description is wrong; the line says where.
@@ -221,7 +223,7 @@ def described(
 
 
 def load_simulation(folder: Path) -> SimulationResult:
-    """The simulation in `folder`.
+    """Load the simulation in `folder`.
 
     Raises:
         LullError: There is none, or it is damaged.

@@ -1,4 +1,4 @@
-"""A trace in Python: what `lull trace info` says of an archive in OTF2."""
+"""A trace in Python: the analysis of an OTF2 archive, as in `lull trace info`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Traced:
-    """A traced program; `account` has who talks to whom, sizes, collectives, and what the time goes on."""
+    """A traced program; `account` has pairs of processes, sizes, collectives, and time by activity."""
 
     analysis: Analysis
     folder: Path
@@ -32,7 +32,7 @@ class Traced:
         return self.analysis.account
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each process: its seconds by what they went on, messages and bytes sent and received."""
+        """A row for each process: its seconds by activity, messages and bytes sent and received."""
         rows = [
             {"process": one.name, "node": one.node, **_seconds(one.time.model_dump())}
             | {
@@ -50,7 +50,7 @@ class Traced:
         return as_pandas(pa.Table.from_pylist([one.model_dump(by_alias=True) for one in self.account.pairs]))
 
     def plot(self) -> list[Axes]:
-        """Draw what the time of each process goes on."""
+        """Draw the time of each process by activity."""
         from lull.trace.plots import plots_of
 
         return list(plots_of(self.analysis)[0].plot.figure.axes)
@@ -64,7 +64,7 @@ class Traced:
 
 
 def load_trace(folder: Path) -> Traced:
-    """The archive in `folder`, read from its begin to its end.
+    """Read and analyse the archive in `folder`.
 
     Raises:
         LullError: It is damaged, or this Lull was built without OTF2.

@@ -1,1 +1,1 @@
-"""Power now: the newest readings of nodes, on a screen, in a table, for Prometheus."""
+"""Live power: the newest readings of nodes, on a screen, in a table, or for Prometheus."""

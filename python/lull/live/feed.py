@@ -1,4 +1,4 @@
-"""Where the newest readings of nodes come from: the meter of this node, or what a measurement in progress publishes."""
+"""Sources of the newest readings of nodes: the meter of this node, or measurements in progress that publish them."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from lull.live.published import read_published
 from lull.meter.meter import Meter
 
 READINGS_PER_SECOND = 5.0  # shows changes within a second, at half the cost of a measurement
-SERIES_S = 3600.0  # a series keeps all its readings; a new one each hour keeps memory bounded, at the loss of ~1 ms
+SERIES_S = 3600.0  # a series keeps all readings; a new one each hour, which loses about 1 ms, bounds the memory
 
 
 class Feed(Protocol):
-    """Readings of one node or several."""
+    """A source of readings of one or more nodes."""
 
     def read(self) -> list[NodeReading]:
-        """The newest of every node.
+        """The newest reading of every node.
 
         Raises:
-            LullError: There are none, or no more.
+            LullError: There are no readings, or no new ones.
         """
 
     def close(self) -> None:
-        """End it."""
+        """Close the feed."""
 
 
 class ThisNode:
-    """The meter of this node, running for as long as this lives. It may be read from several threads.
+    """The meter of this node, which runs until `close`. Several threads may read it.
 
     Raises:
         LullError: A source that LULL_METER_SOURCES names cannot be read.
@@ -72,15 +72,15 @@ class Published:
         self._records = records
 
     def read(self) -> list[NodeReading]:
-        """The newest readings that are published."""
+        """The newest published readings."""
         return [reading for folder in self._records for reading in read_published(folder)]
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 def feed_of(records: Sequence[Path], sysroot: Path | None) -> Feed:
-    """What the measurements that will write `records` publish; without any, the meter of this node.
+    """The readings that measurements publish while they write `records`; without records, the meter of this node.
 
     Raises:
         UsageError: There are both records and a root for the meter.
@@ -94,17 +94,17 @@ def feed_of(records: Sequence[Path], sysroot: Path | None) -> Feed:
 
 
 def read_with_power(feed: Feed) -> list[NodeReading]:
-    """The readings with the power of each channel; a meter just started is given the second that this takes.
+    """The readings with the power of each channel; waits for the second that a meter needs after its start.
 
     Raises:
-        LullError: There are none.
+        LullError: There are no readings.
     """
     end = time.monotonic() + WINDOW_S + 1 / READINGS_PER_SECOND
     found = feed.read()
     while not _shows_power(found) and time.monotonic() < end:
         time.sleep(1 / READINGS_PER_SECOND)
         found = feed.read()
-        if _shows_power(found):  # of a shorter time than it could be
+        if _shows_power(found):  # over a shorter time than possible
             time.sleep(max(0.0, end - time.monotonic()))
             return feed.read()
     return found

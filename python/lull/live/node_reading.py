@@ -1,6 +1,6 @@
-"""What the meter of one node shows at a moment: what it has counted, the power now, and what is being measured.
+"""The state of one node's meter at a moment: its counts, the present power, and the measurement in progress.
 
-A display, the file a measurement publishes and the metrics for Prometheus all are made from it.
+Displays, the file that a measurement publishes, and the metrics for Prometheus are made from it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from lull.meter.meter import CounterTotals
 from lull.record import Channel, Domain, Energy, EnergyKind, Model
 from lull.record.totals import add, counted, node_totals
 
-WINDOW_S = 1.0  # power is the mean over this long: sources that change every 100 ms would jump in less
-LAG = 4.0  # by which powers of one moment may differ although both meters are right
-SHORTEST_S = 0.2  # no power is told from readings closer than this
+WINDOW_S = 1.0  # power is the mean over this time; in less, sources that change every 100 ms would fluctuate
+LAG = 4.0  # factor by which powers of one moment may differ although both meters are right
+SHORTEST_S = 0.2  # shortest time between readings from which power is computed
 
 
 class ChannelReading(Model):
@@ -29,20 +29,20 @@ class ChannelReading(Model):
     source: str
     domain: Domain
     kind: EnergyKind
-    joules: float = Field(ge=0)  # since the meter was started
-    bytes: int | None = None  # likewise, where bytes are counted
+    joules: float = Field(ge=0)  # since the start of the meter
+    bytes: int | None = None  # since the start of the meter, if bytes are counted
     watts: float | None = None  # mean over about the last second; null before that
     bytes_per_s: float | None = None
 
 
 class Progress(Model):
-    """What a measurement is at."""
+    """The progress of a measurement."""
 
     label: str
-    run: int  # from 1; of the warm-up runs while `warmup` holds
-    runs: int  # how many there will be at least
+    run: int  # number of the run, from 1; of the warm-up runs if `warmup` is true
+    runs: int  # least number of runs
     warmup: bool
-    elapsed_s: float = Field(ge=0)  # since this run began
+    elapsed_s: float = Field(ge=0)  # since the begin of this run
 
 
 class NodeReading(Model):
@@ -66,7 +66,7 @@ class Recent:
         self._readings: deque[CounterTotals] = deque()
 
     def add(self, newest: CounterTotals) -> None:
-        """Take note of a reading; one of another series than the last begins anew."""
+        """Add a reading; the first one of another series discards the earlier ones."""
         if self._readings and self._readings[-1].series != newest.series:
             self._readings.clear()
         if self._readings and self._readings[-1].time_ns >= newest.time_ns:
@@ -76,13 +76,13 @@ class Recent:
             self._readings.popleft()
 
     def reading(self, measuring: Progress | None = None) -> NodeReading | None:
-        """The node as it is now; None before the first reading."""
+        """The present reading of the node; None before the first one."""
         if not self._readings:
             return None
         last = self._readings[-1]
         rows = []
         for place, channel in enumerate(self.channels):
-            # Across a gap joules stand still, and then jump: power is told from one good reading to another.
+            # In a gap the joules are constant, and then jump, so power is computed between two good readings.
             good = [one for one in self._readings if not (one.is_gap and one.is_gap[place])]
             first = good[0] if good else last
             seconds = (last.time_ns - first.time_ns) / 1e9
@@ -105,7 +105,7 @@ class Recent:
 
 @dataclass(frozen=True)
 class Power:
-    """Power of a part of a node, or of all of it."""
+    """Power of a part of a node, or of the whole node."""
 
     domain: Domain
     watts: float
@@ -115,12 +115,12 @@ class Power:
 
 
 def totals(reading: NodeReading) -> list[Power]:
-    """The power of the node that counts nothing twice, and of its wires together."""
+    """The power of the node, which counts nothing twice, and the sum of its wires."""
     return [_power(total) for total in node_totals(_in_a_second(reading))]
 
 
 def parts(reading: NodeReading) -> list[Power]:
-    """The power of each domain that the node's total is the sum of; the node itself where that is metered."""
+    """The power of each domain in the node's total; that of the node if it is metered as a whole."""
     found = counted(_in_a_second(reading)).get(reading.node, [])
     domains = dict.fromkeys(one.domain for one in found)
     sums = [(domain, [one for one in found if one.domain is domain]) for domain in domains]
@@ -128,7 +128,7 @@ def parts(reading: NodeReading) -> list[Power]:
 
 
 def _in_a_second(reading: NodeReading) -> list[Energy]:
-    """Powers as the energies of one second, so that they add up by the rule of energies."""
+    """Powers as energies of one second, so that the rule of energies adds them."""
     return [
         Energy(
             node=reading.node,
@@ -136,7 +136,7 @@ def _in_a_second(reading: NodeReading) -> list[Energy]:
             channel=one.channel,
             kind=one.kind,
             joules=one.watts,
-            low_j=one.watts / LAG,  # a slow meter shows what the others showed before
+            low_j=one.watts / LAG,  # a slow meter lags behind the others
             high_j=one.watts * LAG,
             bytes=None if one.bytes_per_s is None else round(one.bytes_per_s),
         )

@@ -3,8 +3,8 @@
 lull_energy_joules_total{host,source,channel,domain,kind}   counter, since the exporter or the measurement started
 lull_power_watts{host,source,channel,domain,kind}           gauge, mean over about a second
 lull_bytes_total{host,source,channel}                       counter, of channels of the wire: sent and received
-lull_total_power_watts{host,domain,scope,kind}              gauge, the node with nothing counted twice, and its wires
-lull_measurement_run{host,label}                            gauge, the run a measurement is at
+lull_total_power_watts{host,domain,scope,kind}              gauge, the node, which counts nothing twice, and its wires
+lull_measurement_run{host,label}                            gauge, the current run of a measurement
 lull_up                                                     gauge, 1 while there are readings
 lull_info{version}                                          1
 """
@@ -30,13 +30,13 @@ OF_A_CHANNEL = ("host", "source", "channel", "domain", "kind")
 
 
 class Readings(Collector):
-    """Reads the feed whenever Prometheus asks."""
+    """Reads the feed at each request of Prometheus."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
 
     def collect(self) -> Iterable[Metric]:
-        """The metrics of every node; without any reading `lull_up` is 0 and alone."""
+        """The metrics of every node; without any reading, only `lull_up`, which is 0."""
         try:
             found = self._feed.read()
         except LullError:
@@ -75,7 +75,7 @@ def metrics(readings: Sequence[NodeReading]) -> Iterator[Metric]:
 
 
 def registry_of(feed: Feed) -> CollectorRegistry:
-    """The metrics of `feed`, and of nothing else."""
+    """A registry with only the metrics of `feed`."""
     registry = CollectorRegistry()
     registry.register(Readings(feed))
     return registry
@@ -83,14 +83,14 @@ def registry_of(feed: Feed) -> CollectorRegistry:
 
 @contextmanager
 def serving(feed: Feed, address: str) -> Iterator[str]:
-    """Serve at HOST:PORT from `with` to its end.
+    """Serve at HOST:PORT within a `with` block.
 
     Yields:
-        The URL, with the port that was given by the system where 0 was asked for.
+        The URL, with the port chosen by the system if 0 was requested.
 
     Raises:
-        UsageError: `address` is no HOST:PORT.
-        LullError: It cannot be listened at.
+        UsageError: `address` is not HOST:PORT.
+        LullError: The address cannot be used.
     """
     host, port = parsed_address(address)
     asked = f"listen at {address}"
@@ -108,10 +108,10 @@ def serving(feed: Feed, address: str) -> Iterator[str]:
 
 
 def parsed_address(address: str) -> tuple[str, int]:
-    """Host and port of HOST:PORT, :PORT or PORT; this machine alone unless a host is named.
+    """Host and port of HOST:PORT, :PORT or PORT; without a host, only this machine has access.
 
     Raises:
-        UsageError: It is none of them.
+        UsageError: It is none of these.
     """
     host, _, port = address.rpartition(":")
     if not port.isdigit() or int(port) > 65535:
@@ -120,9 +120,9 @@ def parsed_address(address: str) -> tuple[str, int]:
 
 
 def write_textfile(feed: Feed, out: Path, every_s: float, interrupts: Interrupts) -> None:
-    """Write the metrics for node_exporter's textfile collector, again and again until a signal asks to stop.
+    """Write the metrics for node_exporter's textfile collector every `every_s` until a signal asks to stop.
 
-    The file is removed at the end: node_exporter would go on showing its last figures.
+    The file is removed at the end, because node_exporter would continue to show its last figures.
 
     Raises:
         LullError: It cannot be written.

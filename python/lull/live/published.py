@@ -1,8 +1,8 @@
-"""What a measurement in progress publishes for `lull top` and `lull export`: a file for each node, newer every moment.
+"""The readings that a measurement in progress publishes for `lull top` and `lull export`: a file for each node.
 
-While `lull measure --publish` writes the record DIR, the folder `.DIR.live` beside it holds NODE.json, a `NodeReading`.
-Each file is replaced as a whole, so a reader never sees half of one. The folder goes away with the measurement; of one
-that was killed it may stay, and is told by its age.
+While `lull measure --publish` writes the record DIR, the folder `.DIR.live` next to it contains NODE.json, a
+`NodeReading`. Each file is replaced as a whole, so a reader never sees an incomplete one. The measurement removes the
+folder at its end; a killed measurement may leave it, which its age reveals.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from pydantic import ValidationError
 from lull.base.errors import LullError, describe_os_error
 from lull.live.node_reading import NodeReading
 
-STALE_S = 30.0  # a file older than this is of a measurement that was killed; clocks of nodes may differ by less
+STALE_S = 30.0  # age of a file from which on its measurement counts as killed; clocks of nodes may differ by less
 
 
 def folder_beside(record: Path) -> Path:
-    """Where the readings of the measurement that will write `record` are."""
+    """The folder of the readings of the measurement that writes `record`."""
     whole = record.absolute()
     return whole.with_name(f".{whole.name}.live")
 
 
 class Publisher:
-    """Writes the readings of this node beside the record that is being made.
+    """Writes the readings of this node next to the record in progress.
 
     Raises:
         LullError: The folder cannot be written.
@@ -42,22 +42,22 @@ class Publisher:
             raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error
 
     def show(self, reading: NodeReading) -> None:
-        """Replace the file of the node; a full disk costs the reading and nothing else."""
+        """Replace the file of the node; a full disk only loses the reading."""
         aside = self._folder / f".{reading.node}.new"
         with suppress(OSError):
             aside.write_text(reading.model_dump_json(by_alias=True), encoding="utf-8")
             aside.replace(self._folder / f"{reading.node}.json")
 
     def close(self) -> None:
-        """Remove what was published: the measurement has ended."""
+        """Remove the published readings, because the measurement has ended."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def read_published(record: Path) -> list[NodeReading]:
-    """The newest reading of every node that takes part in the measurement which will write `record`.
+    """The newest reading of every node in the measurement that writes `record`.
 
     Raises:
-        LullError: Nothing is published for it, or nothing new any more.
+        LullError: Nothing is published for it, or nothing new.
     """
     asked = f"read what is measured for {record}"
     folder = folder_beside(record)
@@ -69,7 +69,7 @@ def read_published(record: Path) -> list[NodeReading]:
     for path in sorted(folder.glob("[!.]*.json")):
         try:
             found.append(NodeReading.model_validate_json(path.read_bytes()))
-        except FileNotFoundError:  # the measurement ended this moment
+        except FileNotFoundError:  # the measurement has just ended
             continue
         except OSError as error:
             raise LullError(asked, f"{path}: {describe_os_error(error)}") from error

@@ -1,4 +1,4 @@
-"""The rows of `lull top`: for every node its totals and each channel, with what they were over the last minute."""
+"""The rows of `lull top`: for every node its totals and each channel, with their history over the last minute."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lull.live.node_reading import NodeReading, totals
 from lull.record import Domain, EnergyKind
 from lull.statistics import formatting
 
-KEPT = 60  # readings of each row: a minute at one a second
+KEPT = 60  # readings of each row: one minute at one per second
 BARS = "▁▂▃▄▅▆▇█"
 HEADINGS = ("node", "domain", "source", "power", "kind", "energy", "bytes/s", "last minute")
 
 
 class Sort(Enum):
-    """By what rows are ordered; the value is told to the user."""
+    """The order of rows; the value is shown to the user."""
 
     PLACE = "node, totals first"
     POWER = "power"
@@ -26,7 +26,7 @@ class Sort(Enum):
 
     @property
     def following(self) -> Sort:
-        """The next one, and the first after the last."""
+        """The next order, cyclically."""
         every = list(Sort)
         return every[(every.index(self) + 1) % len(every)]
 
@@ -37,20 +37,20 @@ class PowerRow:
 
     node: str
     domain: Domain
-    source: str  # a channel, or what a total is the sum of
+    source: str  # a channel, or the parts of a total
     kind: EnergyKind
     watts: float | None
-    joules: float | None  # since the meter started; none of totals
+    joules: float | None  # since the start of the meter; None for totals
     bytes_per_s: float | None
     is_total: bool
 
     @property
     def key(self) -> str:
-        """What tells it from all others."""
+        """A unique key of the row."""
         return f"{self.node}/{'total' if self.is_total else 'channel'}/{self.domain.value}/{self.source}"
 
     def cells(self, history: Sequence[float]) -> list[str]:
-        """Its text, in the order of `HEADINGS`."""
+        """The texts of its cells, in the order of `HEADINGS`."""
         return [
             self.node,
             f"{self.domain.value}{' in all' if self.is_total else ''}",
@@ -64,7 +64,7 @@ class PowerRow:
 
 
 def rows(readings: Sequence[NodeReading]) -> Iterator[PowerRow]:
-    """Node after node: its totals, then its channels."""
+    """The rows of every node: its totals, then its channels."""
     for reading in readings:
         for total in totals(reading):
             yield PowerRow(
@@ -77,7 +77,7 @@ def rows(readings: Sequence[NodeReading]) -> Iterator[PowerRow]:
 
 
 def ordered(found: Sequence[PowerRow], by: Sort) -> list[PowerRow]:
-    """The rows in another order; rows that are alike in it stay as they were."""
+    """The rows in another order; the sort is stable."""
     if by is Sort.POWER:
         return sorted(found, key=lambda row: -(row.watts or 0.0))
     if by is Sort.DOMAIN:
@@ -94,18 +94,18 @@ class History:
         self._watts: dict[str, deque[float]] = {}
 
     def add(self, found: Sequence[PowerRow]) -> None:
-        """Take note of the newest."""
+        """Add the newest rows."""
         for row in found:
             if row.watts is not None:
                 self._watts.setdefault(row.key, deque(maxlen=KEPT)).append(row.watts)
 
     def of(self, row: PowerRow) -> list[float]:
-        """Its power, the oldest first."""
+        """The power of a row, the oldest value first."""
         return list(self._watts.get(row.key, ()))
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """Bars from nothing to the highest value."""
+    """Bars on a scale from 0 to the highest value."""
     highest = max(values, default=0.0)
     if highest <= 0:
         return BARS[0] * len(values)
@@ -113,7 +113,7 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def what_is_measured(readings: Sequence[NodeReading]) -> str:
-    """What measurements in progress are at, in one line; empty when none is known of."""
+    """The progress of measurements, in one line; empty if none is known."""
     said = {}
     for reading in readings:
         if (at := reading.measuring) is not None:

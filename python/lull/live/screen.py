@@ -1,4 +1,4 @@
-"""The screen of `lull top`: rows of power that are read anew every second; sort, pause, quit."""
+"""The screen of `lull top`: rows of power, updated every second; keys to sort, pause and quit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NUMBERS = ("power", "energy", "bytes/s")
 
 
 class PowerScreen(App[None]):
-    """Shows a feed until the user quits. It closes nothing: who made the feed does."""
+    """Shows a feed until the user quits. The caller closes the feed."""
 
     TITLE = "lull top"
     CSS = "#state { height: 1; padding: 0 1; } #power { height: 1fr; }"
@@ -48,13 +48,13 @@ class PowerScreen(App[None]):
         self.problem = ""
 
     def compose(self) -> ComposeResult:
-        """A line of state, the table, the keys."""
+        """Compose the line of state, the table and the keys."""
         yield Static(id="state")
         yield DataTable(id="power", cursor_type="row", zebra_stripes=True)
         yield Footer()
 
     def on_mount(self) -> None:
-        """Begin to read."""
+        """Start to read the feed."""
         table = self.query_one(DataTable)
         for heading in HEADINGS:
             table.add_column(Text(heading, justify="right" if heading in NUMBERS else "left"), key=heading)
@@ -76,12 +76,12 @@ class PowerScreen(App[None]):
         self._draw()
 
     def action_sort(self) -> None:
-        """Order the rows by the next thing there is."""
+        """Change to the next order of rows."""
         self.sort = self.sort.following
         self._draw()
 
     def action_pause(self) -> None:
-        """Hold what is shown, or go on."""
+        """Pause or resume updates."""
         self.is_paused = not self.is_paused
         self._draw()
 
@@ -104,7 +104,7 @@ class PowerScreen(App[None]):
 
     @property
     def state(self) -> Text:
-        """One line: what is measured, how rows are ordered, what is wrong."""
+        """One line: the measurement, the order of rows, and errors."""
         parts = [Text(self.problem, "red")] if self.problem else []
         if self.is_paused:
             parts.append(Text("paused", "reverse"))

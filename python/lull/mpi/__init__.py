@@ -1,1 +1,1 @@
-"""MPI programs as they are: how the interposer `liblull-mpi` comes into them, and which programs it cannot reach."""
+"""Unmodified MPI programs: how the interposer `liblull-mpi` is preloaded, and which programs it cannot reach."""

@@ -1,11 +1,11 @@
-"""The environment in which a command is started so that Lull stands between its programs and their MPI or OpenSHMEM.
+"""The environment of a command in which Lull interposes the MPI or OpenSHMEM of its programs.
 
     run_guarded(command, env=preloaded(os.environ, tools={"LULL_TRACE": str(folder)}, command=command))
 
-The loader brings the library `liblull-mpi` into each dynamically linked program of the command. In programs that call
-no MPI it does nothing, in the others what the `tools` ask for. Ranks on other hosts have it, too: srun and Hydra
-(MPICH's mpirun) pass their environment on, and Open MPI's mpirun is told to, unless its own option -x is used, beside
-which it takes no list: there `-x LD_PRELOAD -x LULL_TRACE` does the same.
+The loader loads the library `liblull-mpi` into each dynamically linked program of the command. In programs without MPI
+it does nothing, in others it does what `tools` request. It also reaches ranks on other hosts: srun and Hydra (MPICH's
+mpirun) pass their environment on, and a variable makes Open MPI's mpirun do so. The variable cannot be combined with
+mpirun's option -x; in that case `-x LD_PRELOAD -x LULL_TRACE` has the same effect.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from lull.mpi.program import Program, read_program
 
 LIBRARY = "liblull-mpi.so"
 SHMEM_LIBRARY = "liblull-shmem-trace.so"  # records programs of Lull's OpenSHMEM
-HDF5_LIBRARY = "liblull-hdf5.so"  # stands between a program and its HDF5
+HDF5_LIBRARY = "liblull-hdf5.so"  # interposes the HDF5 of a program
 WITH_TOOL = {"LULL_TRACE": SHMEM_LIBRARY, "LULL_STAGE": HDF5_LIBRARY}
-OPENMPI_FORWARDS = "OMPI_MCA_mca_base_env_list"  # to ranks on other hosts; separated by semicolons
+OPENMPI_FORWARDS = "OMPI_MCA_mca_base_env_list"  # variables for ranks on other hosts, separated by semicolons
 
-# The MPI libraries whose functions and types Lull knows; the second name is that of MPICH's relatives.
+# The MPI libraries whose functions and types Lull knows; the second name is that of MPICH's derivatives.
 KNOWN_LIBRARIES = ("libmpi.so.40", "libmpich.so.12", "libmpi.so.12")
 
 
 def library(name: str = LIBRARY) -> Path:
-    """Where the interposer is, or the library that records OpenSHMEM.
+    """The path of the interposer, or of the library that records OpenSHMEM.
 
     Raises:
-        LullError: It is not installed, or the loader could not take its path.
+        LullError: It is not installed, or the loader cannot use its path.
     """
     path = installed.library(name)
     if not path.is_file():
@@ -46,7 +46,7 @@ def library(name: str = LIBRARY) -> Path:
 
 
 def preload_path(name: str = LIBRARY) -> str:
-    """What LD_PRELOAD names: a path that leads loaders of other kinds of programs, of 32 bits or of musl, past it.
+    """The value for LD_PRELOAD: a path that loaders of other programs (32 bits, musl) do not resolve.
 
     Raises:
         LullError: See `library`.
@@ -57,7 +57,7 @@ def preload_path(name: str = LIBRARY) -> str:
 
 
 def _is_there_for_the_loader(path: Path) -> bool:
-    """Whether the loader, which knows what $LIB is, finds the folder: by an empty file, which it cannot load."""
+    """Whether the loader, which expands $LIB, finds the folder; tested with an empty file, which it cannot load."""
     try:
         ctypes.CDLL(str(path.parent / "here"))
     except OSError as error:
@@ -71,23 +71,23 @@ def preloaded(
     """`environment` with the interposer preloaded and `tools` set, for all processes that the command starts.
 
     Args:
-        environment: That of the command; what it preloads already stays, in front.
-        tools: Variables that say what is wanted, e.g. ``LULL_TRACE`` or ``LULL_WAIT``.
-        command: What is started, if it is known, to see whether Open MPI's mpirun is to pass variables on.
+        environment: The environment of the command; libraries that it preloads are kept, before this one.
+        tools: Variables that request something, e.g. ``LULL_TRACE`` or ``LULL_WAIT``.
+        command: The command, if known, to decide whether Open MPI's mpirun must pass variables on.
 
     Raises:
-        LullError: The interposer is not there.
+        LullError: The interposer is missing.
     """
     before = environment.get("LD_PRELOAD", "").replace(" ", ":").split(":")
     ours = [preload_path(name) for name in (LIBRARY, *(WITH_TOOL[tool] for tool in WITH_TOOL if tool in tools))]
     preloads = [name for name in before if name and name not in ours] + ours
     made = {**environment, **tools, "LD_PRELOAD": ":".join(preloads)}
-    # AddressSanitizer ends a program into which something was preloaded before it, which does no harm here.
+    # AddressSanitizer rejects a program with a library preloaded before it, although this one is harmless.
     sanitizer = environment.get("ASAN_OPTIONS", "")
     if "verify_asan_link_order" not in sanitizer:
         made["ASAN_OPTIONS"] = ":".join([*filter(None, [sanitizer]), "verify_asan_link_order=0"])
-    # Ranks on mpirun's own host inherit all, the others what this list names. An mpirun that is called with -x, here or
-    # in a script, would end the job because of it.
+    # Ranks on mpirun's own host inherit everything, others what this list names. An mpirun with -x, here or in a
+    # script, would end the job because of the list.
     if not _is_told_what_to_pass_on(command):
         return made
     lull = ["ASAN_OPTIONS", *sorted(name for name in made if name.startswith("LULL_"))]
@@ -103,10 +103,10 @@ def _is_told_what_to_pass_on(command: Sequence[str]) -> bool:
 
 
 def out_of_reach(command: Sequence[str]) -> str | None:
-    """Why a program of the command does not see the interposer, in one line, or None where it sees it.
+    """Why the interposer does not reach a program of the command, in one line, or None if it does.
 
     Args:
-        command: As the user gave it, launcher and all: each word that names a program is looked at.
+        command: The command of the user, including the launcher; each word that names a program is checked.
     """
     for word in command:
         path = shutil.which(word)

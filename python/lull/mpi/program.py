@@ -1,4 +1,4 @@
-"""What the file of a program says of how it is linked (ELF, 64 bits, of this machine's byte order)."""
+"""How a program is linked, from its file (ELF, 64 bits, with this machine's byte order)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Program:
 
     static: bool  # no loader runs before it
     set_id: bool  # it runs as another user or group
-    libraries: tuple[str, ...]  # that it names itself, without those that these need
+    libraries: tuple[str, ...]  # direct dependencies only
 
 
 def read_program(path: Path) -> Program | None:
-    """What the file says; None where it is no program of ELF, as scripts are none, or cannot be read."""
+    """Read the file; None if it is not an ELF program (such as a script), or cannot be read."""
     try:
         with path.open("rb") as file:
             if file.read(5) != b"\x7fELF\x02":
@@ -45,7 +45,7 @@ def read_program(path: Path) -> Program | None:
 
 
 def _segments(content: mmap.mmap) -> Iterator[tuple[int, int, int, int]]:
-    """Kind, offset in the file, address and size of each."""
+    """Kind, offset in the file, address and size of each segment."""
     header = _HEADER.unpack_from(content)
     first, size, count = header[4], header[8], header[9]
     for index in range(count):

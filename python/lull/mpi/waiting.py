@@ -1,4 +1,4 @@
-"""How the blocking calls of a command's MPI programs wait: the environment that says so."""
+"""The environment that sets how the blocking calls of a command's MPI programs wait."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lull.mpi.preload import preloaded
 
 
 def policies() -> list[str]:
-    """The policies, as `LULL_WAIT` names them."""
+    """The values of `LULL_WAIT`."""
     return next(setting.choices.split("|") for setting in _core.settings() if setting.variable == "LULL_WAIT")
 
 
@@ -20,12 +20,12 @@ def waiting_by(
 
     Args:
         policy: One of `policies`.
-        environment: That of the command.
-        command: What is started, for `preloaded`.
-        stats: Whether they say at their end what waiting has cost; a `LULL_STATS` that is there stays.
+        environment: The environment of the command.
+        command: The command, for `preloaded`.
+        stats: Whether they print the cost of waiting at their end; an existing `LULL_STATS` is kept.
 
     Raises:
-        LullError: The interposer is not there.
+        LullError: The interposer is missing.
     """
     tools = {"LULL_WAIT": policy}
     if stats and environment.get("LULL_STATS", "0") == "0":

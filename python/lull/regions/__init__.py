@@ -1,1 +1,1 @@
-"""What a program says of itself: the calls it makes, and the accounts of its processes merged."""
+"""Regions and metrics of programs: the calls that mark them, and the merged accounts of processes."""

@@ -1,9 +1,9 @@
-"""What processes say about themselves: regions and metrics, merged over PEs; what waiting, output and choices came to.
+"""The accounts of processes: regions and metrics, merged over PEs, and the costs of waiting, output and choices.
 
-Each process leaves one `regions-*.json` in the folder LULL_RECORD names. The k-th visits that the PEs paid to a region
-are one visit, from the first begin to the last end. Metrics of several processes become one by `lull.record.metrics`.
-Under LULL_STATS, PE 0 of an OpenSHMEM job leaves a `waiting-*.json` there too, with sums over all of its PEs;
-under `lull stage` one process of a job leaves an `output-*.json`. Both leave a `choices-*.json` where there were any.
+Each process writes one `regions-*.json` into the folder that LULL_RECORD names. The k-th visits of all PEs to a region
+are merged into one visit, from the first begin to the last end. `lull.record.metrics` combines the metrics of several
+processes. With LULL_STATS, PE 0 of an OpenSHMEM job also writes a `waiting-*.json`, with sums over all its PEs; under
+`lull stage`, one process of a job writes an `output-*.json`. Both write a `choices-*.json` if there were choices.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Part(BaseModel):
 
 
 class Visit(_Part):
-    """One visit of one PE to a region; CLOCK_MONOTONIC and CPU time of its process, in nanoseconds."""
+    """One visit of one PE to a region: CLOCK_MONOTONIC and CPU time of its process, in nanoseconds."""
 
     name: str
     begin_ns: int
@@ -44,7 +44,7 @@ class Visit(_Part):
 
 
 class ReportedMetric(_Part):
-    """One metric as a process reported it."""
+    """One metric that a process reported."""
 
     name: str
     value: float
@@ -58,19 +58,19 @@ class Account(_Part):
     version: Literal[2] = Field(alias="schema")
     node: str
     pid: int
-    pe: int | None  # None: it was not started by a launcher
-    begun: int = 0  # visits, the ones under way among them, when it was written
+    pe: int | None  # None: the process was not started by a launcher
+    begun: int = 0  # visits when it was written, including unfinished ones
     ended: int = 0
     regions: list[Visit]
     metrics: list[ReportedMetric]
 
     def of_pe(self, number: int) -> Account:
-        """The same, of a process whose launcher is known only to us."""
+        """The same account, for a process whose launcher only this process knows."""
         return self.model_copy(update={"pe": number})
 
 
 class _WaitingFile(Waiting):
-    """One waiting-*.json: what goes into the record, behind the number of its form."""
+    """One waiting-*.json: the version of its form, and the content for the record."""
 
     version: Literal[1] = Field(alias="schema", exclude=True)
 
@@ -79,7 +79,7 @@ class _WaitingFile(Waiting):
 
 
 class _OutputFile(Output):
-    """One output-*.json, likewise."""
+    """One output-*.json: the version of its form, and the content for the record."""
 
     version: Literal[1] = Field(alias="schema", exclude=True)
 
@@ -105,7 +105,7 @@ class WorkOfPe:
 
 @dataclass(frozen=True)
 class Span:
-    """A region merged over PEs, before energy is looked up."""
+    """A region merged over PEs, without energy."""
 
     name: str
     visits: list[Interval]
@@ -118,13 +118,13 @@ class Span:
 
     @property
     def pes(self) -> int:
-        """How many PEs entered it."""
+        """Number of PEs that entered it."""
         return len(self.by_pe)
 
 
 @dataclass
 class Accounts:
-    """All that a program left, and what was wrong with it, in words."""
+    """All accounts of a program, and warnings about them."""
 
     accounts: list[Account] = field(default_factory=list)
     waiting: list[Waiting] = field(default_factory=list)
@@ -135,7 +135,7 @@ class Accounts:
 
 
 def read_accounts(folder: Path) -> Accounts:
-    """Read what the program left in `folder`; a file that cannot be read becomes a warning, the others stand."""
+    """Read the program's accounts in `folder`; a file that cannot be read gives a warning, and the others count."""
     warnings: list[str] = []
     accounts = _read_each(folder, "regions-*.json", Account, warnings)
     waiting = [file.content() for file in _read_each(folder, "waiting-*.json", _WaitingFile, warnings)]
@@ -154,7 +154,7 @@ def read_accounts(folder: Path) -> Accounts:
 
 
 def _missing_visits(folder: Path, accounts: Sequence[Account]) -> tuple[int, int]:
-    """Visits in no account, and of how many processes, by what these counted (src/regions/visit_counts.hpp)."""
+    """Number of visits in no account, and of their processes, by their own counts (src/regions/visit_counts.hpp)."""
     written = {(account.node, account.pid): account for account in accounts}
     missing = processes = 0
     for path in folder.glob("visits-*.count"):
@@ -188,14 +188,14 @@ def _first_of(error: ValidationError) -> str:
 
 
 def keep_those_of(node: str, found: Accounts, parts: Collection[str] = ()) -> Accounts:
-    """The accounts of PEs on `node`: others tell times of other clocks, and their energy was not read.
+    """The accounts of PEs on `node`: others have times of other clocks, and their energy was not read.
 
-    What waiting, output and choices came to is kept: sums over all processes of a job, without a time on any clock.
+    Costs of waiting, output and choices are kept: they are sums over all processes of a job, without times.
 
     Args:
-        node: Its name.
-        found: All there are.
-        parts: Names that parts of this node go by; what bears one becomes the node's.
+        node: The name of the node.
+        found: All accounts.
+        parts: Names of virtual hosts on this node; their accounts become the node's.
     """
     ours = [
         account.model_copy(update={"node": node}) if account.node in parts else account for account in found.accounts
@@ -210,7 +210,7 @@ def keep_those_of(node: str, found: Accounts, parts: Collection[str] = ()) -> Ac
 
 
 def missing_nodes(found: str) -> str:
-    """The line about nodes of a program that this process cannot meter."""
+    """The warning about nodes of a program that this process cannot meter."""
     return (
         f"{found}: the energy of those nodes is missing;"
         " let the launcher start Lull on all of them: mpirun ... lull measure --out DIR -- CMD"
@@ -218,7 +218,7 @@ def missing_nodes(found: str) -> str:
 
 
 def merge_spans(accounts: Sequence[Account]) -> list[Span]:
-    """Regions in the order of their first begin, the k-th visits of all PEs merged into one."""
+    """Regions in the order of their first begin, with the k-th visits of all PEs merged into one."""
     names = dict.fromkeys(visit.name for account in accounts for visit in account.regions)
     spans = []
     for name in names:
@@ -233,10 +233,10 @@ def merge_spans(accounts: Sequence[Account]) -> list[Span]:
 
 
 def _visits_by_pe(accounts: Sequence[Account], name: str) -> list[tuple[tuple[str, int | None], list[Visit]]]:
-    """Visits to one region, a list per PE, with its node and number.
+    """Visits to one region: a list per PE, with the PE's node and number.
 
-    Processes of one number that follow one another (a program run twice, or without a launcher) are one PE; at work at
-    the same time they are several.
+    Processes with the same number that run one after another (a program run twice, or without a launcher) are one PE;
+    if they run at the same time, they are several.
     """
     lanes: dict[tuple[str, int | None], list[list[Visit]]] = {}
     of_process = [
@@ -256,7 +256,7 @@ def _visits_by_pe(accounts: Sequence[Account], name: str) -> list[tuple[tuple[st
 
 
 def union(intervals: Sequence[Interval]) -> list[Interval]:
-    """The same moments as intervals that do not overlap, in order: no joule is counted for two visits."""
+    """The same times as ordered intervals that do not overlap, so that no joule counts for two visits."""
     joined: list[Interval] = []
     for begin, end in sorted(intervals):
         if joined and begin <= joined[-1][1]:

@@ -8,11 +8,11 @@
 
     lull.metric_sum("updates", 1e9, "1")
 
-They call the library liblull-meter, the same that C, C++ and Fortran parts of the process link: all write one account.
-Without `lull measure` around the program nothing is recorded. A child of `multiprocessing` leaves without the exit
-handlers of a process, and a worker of its pools may be killed at any moment: it writes its account when its outermost
-region ends, unless that would cost more than half a percent of its time. Other processes that leave by `os._exit` must
-call `lull.flush()` themselves; the measurement says when visits are missing.
+They call the library liblull-meter, which C, C++ and Fortran parts of the process also use: all write one account.
+Nothing is recorded unless `lull measure` runs the program. A child of `multiprocessing` exits without the exit handlers
+of a process, and a worker of its pools may be killed at any moment: it writes its account when its outermost region
+ends, unless that would take more than half a percent of its time. Other processes that exit by `os._exit` must call
+`lull.flush()`; the measurement reports missing visits.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from lull.base.errors import LullError
 
 LIBRARY = "liblull-meter.so.0"
 BAD_ARGUMENT = (-1, -2, -6)  # LULL_METER_BAD_NAME, LULL_METER_BAD_VALUE, LULL_METER_CONFLICT
-MOST_SHARE = 0.005  # of the time of a worker that writing its account may take
+MOST_SHARE = 0.005  # largest share of a worker's time for writing its account
 METRICS = ("lull_metric_sum", "lull_metric_mean", "lull_metric_min", "lull_metric_max")
 
 
 class region(ContextDecorator):
-    """A named part of the program, from `with` to its end, or every call of the function it decorates.
+    """A named part of the program: the body of `with`, or every call of a decorated function.
 
     Args:
-        name: Not empty. Regions nest within their thread; one may be entered any number of times.
+        name: Name of the region, not empty. Regions nest within their thread; a region may be entered repeatedly.
 
     Raises:
-        ValueError: The name is empty or holds a zero byte; raised on entering.
+        ValueError: The name is empty or contains a zero byte; raised on entry.
     """
 
     def __init__(self, name: str) -> None:
@@ -60,7 +60,7 @@ class region(ContextDecorator):
         _in_worker.depth -= 1
         if _in_worker.depth == 0:
             _in_worker.ended()
-        if error is None:  # what went wrong inside is not hidden by what went wrong about it
+        if error is None:  # an error in the region must not be hidden by one of its end
             _check(code)
 
 
@@ -73,7 +73,7 @@ class _InWorker(threading.local):
         self._due = 0.0
 
     def ended(self) -> None:
-        """The outermost region of this thread has ended."""
+        """Note that the outermost region of this thread has ended."""
         process = sys.modules.get("multiprocessing.process")
         if process is None or process.parent_process() is None:
             return
@@ -82,7 +82,7 @@ class _InWorker(threading.local):
             self._process, self._due = os.getpid(), now
             from multiprocessing import util
 
-            # What no visit has written before: run when the child ends of itself.
+            # Writes the visits that are not in the account yet when the child ends normally.
             util.Finalize(None, _library().lull_region_flush, exitpriority=0)
         if now >= self._due:
             _library().lull_region_flush()
@@ -90,7 +90,7 @@ class _InWorker(threading.local):
             self._due = written + (written - now) / MOST_SHARE
 
     def begins_anew(self) -> None:
-        """A child of fork has none of its parent's regions."""
+        """Forget the regions of the parent, in a child of fork."""
         self.depth = 0
 
 
@@ -99,29 +99,29 @@ os.register_at_fork(after_in_child=_in_worker.begins_anew)
 
 
 def metric_sum(name: str, value: float, unit: str = "") -> None:
-    """Report a figure of the program's own that adds up over processes, e.g. `("throughput", 2.5e9, "B/s")`.
+    """Report a figure of the program that is summed over processes, e.g. `("throughput", 2.5e9, "B/s")`.
 
-    Within a process the last report of a name counts. A name has one unit and one way to combine processes.
+    Within a process, the last report of a name counts. A name has one unit and one combination.
 
     Raises:
         ValueError: The name is empty, the value is infinite or not a number, or this process has reported the name with
-            another unit or another way to combine.
+            another unit or combination.
     """
     _report("lull_metric_sum", name, value, unit)
 
 
 def metric_mean(name: str, value: float, unit: str = "") -> None:
-    """Likewise a figure of which the mean over processes is taken, e.g. `("latency", 1.7e-6, "s")`."""
+    """Like `metric_sum`, for a figure that is averaged over processes, e.g. `("latency", 1.7e-6, "s")`."""
     _report("lull_metric_mean", name, value, unit)
 
 
 def metric_min(name: str, value: float, unit: str = "") -> None:
-    """Likewise a figure of which the smallest of all processes is taken."""
+    """Like `metric_sum`, for a figure whose minimum over processes counts."""
     _report("lull_metric_min", name, value, unit)
 
 
 def metric_max(name: str, value: float, unit: str = "") -> None:
-    """Likewise a figure of which the largest of all processes is taken."""
+    """Like `metric_sum`, for a figure whose maximum over processes counts."""
     _report("lull_metric_max", name, value, unit)
 
 
@@ -130,7 +130,7 @@ def _report(call: str, name: str, value: float, unit: str) -> None:
 
 
 def flush() -> None:
-    """Write the account of this process now, in place of an earlier one.
+    """Write the account of this process now, and replace an earlier one.
 
     Raises:
         RuntimeError: It cannot be written.

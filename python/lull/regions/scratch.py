@@ -1,7 +1,7 @@
-"""The folder in which a program leaves its account of one repeat.
+"""The folder into which a program writes its accounts of one repeat.
 
-It is held by a lock for as long as this process lives. One that a killed process left behind is held by nobody, and is
-removed by the next measurement.
+This process locks the folder while it runs. A folder that a killed process has left is not locked, and the next
+measurement removes it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PREFIX = "lull-record-"
-NEW_S = 60.0  # a folder younger than this may just not be locked yet
+NEW_S = 60.0  # a younger folder may not be locked yet
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """An empty folder, removed at the end with all that is in it."""
+    """An empty folder, which is removed at the end with its content."""
     remove_leftovers()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -34,7 +34,7 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def remove_leftovers() -> None:
-    """Remove folders of this user that no process holds any more."""
+    """Remove folders of this user that no process has locked."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):  # another process may remove it at the same time
             status = folder.lstat()
