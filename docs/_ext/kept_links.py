@@ -1,4 +1,4 @@
-"""The points of the study `links` that were simulated and kept, as tables of the documentation."""
+"""The kept points of the study `links`, as tables of the documentation."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from lull.study.simulations.rows import Row
 from lull.study.simulations.verdicts import judge
 
 KEPT = Path(__file__).resolve().parents[1] / "results" / "links" / "points.csv"
-BESIDE = ("deep-sleep", "1 Ts")  # of what the paper left open, which the other ways are held against
+BESIDE = ("deep-sleep", "1 Ts")  # the reference for the settings that the paper left open
 MODES = ("deep-sleep", "hybrid", "fast-wake")
 
 
 @cache
 def kept() -> tuple[StudyOfSimulations, list[Row], dict[str, int]]:
-    """The study, the rows that are kept, and how many points each grid has."""
+    """The study, its kept rows, and the number of points of each grid."""
     study = read_study(file.find_study("links"))
     points = all_points(study)
     taken = read_earlier_rows(KEPT, points)
@@ -49,7 +49,7 @@ def alone() -> tuple[list[str], list[list[str]]]:
 
 
 def together() -> tuple[list[str], list[list[str]]]:
-    """The same of several jobs, for each application that is among them."""
+    """Headings and rows: several jobs at a time, for each application in them."""
     _, rows, _ = kept()
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
@@ -63,7 +63,7 @@ def together() -> tuple[list[str], list[list[str]]]:
 
 
 def by_network() -> tuple[list[str], list[list[str]]]:
-    """The same for each network and mapping, of the workloads that are kept whole; medians, and from least to most."""
+    """Headings and rows: each network and mapping, for workloads kept as a whole; medians, with least and most."""
     study, rows, of_grid = kept()
     points: dict[Value, set[str]] = defaultdict(set)
     for row in rows:
@@ -80,7 +80,7 @@ def by_network() -> tuple[list[str], list[list[str]]]:
 
 
 def left_open() -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: other ways of letting links sleep, each beside deep sleep, over all points that are kept."""
+    """Headings and rows: power settings that the paper left open, compared with deep sleep, over all kept points."""
     made = []
     ways = _ways()
     beside = {_where(row): row for row in ways[BESIDE]}
@@ -99,7 +99,7 @@ def left_open() -> tuple[list[str], list[list[str]]]:
 
 
 def left_open_by_application() -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: what each way saves of an application, and by how much it makes it slower: medians, %."""
+    """Headings and rows: savings and slowdown of each setting by application: medians, in percent."""
     ways = _ways()
     cells: dict[tuple[int, str], dict[tuple[str, str], list[Row]]] = defaultdict(lambda: defaultdict(list))
     for way, rows in ways.items():
@@ -112,14 +112,14 @@ def left_open_by_application() -> tuple[list[str], list[list[str]]]:
 
 
 def statements() -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: what the paper says, and what these points say of it."""
+    """Headings and rows: the paper's statements, and the verdict of the kept points."""
     study, rows, _ = kept()
     verdicts = [judge(statement, rows) for statement in study.paper_results]
     return ["the paper says", "verdict", "seen"], [[one.claim, f"*{one.verdict}*", one.words] for one in verdicts]
 
 
 def counts() -> str:
-    """How many points of each grid are kept, and what they took."""
+    """The number of kept points of each grid, and their CPU time."""
     _, rows, of_grid = kept()
     parts = []
     for grid, number in of_grid.items():
@@ -130,7 +130,7 @@ def counts() -> str:
 
 
 def _ways() -> dict[tuple[str, str], list[Row]]:
-    """The rows of what the paper left open by mode and hold, those with active links left out."""
+    """The rows of settings that the paper left open, by mode and hold, without active links."""
     _, rows, _ = kept()
     ways: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:

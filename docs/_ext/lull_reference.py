@@ -1,9 +1,9 @@
-"""The parts of the reference that are written from the program itself, so that they are never stale.
+"""Generate parts of the reference from the program, so that they are never stale.
 
-A page holds a line `<!-- generated: NAME -->`; before the page is parsed the line is replaced by Markdown made from the
-click commands, the settings table, the pydantic models, OpenSHMEM's table or the kept figures of a benchmark
-(`results-NAME`). These pages are read anew in every build. A field's meaning is the comment
-behind it in the source of its model.
+A page contains a line `<!-- generated: NAME -->`. Before the page is parsed, the line is replaced by Markdown generated
+from the click commands, the settings table, the pydantic models, OpenSHMEM's table or the kept figures of a benchmark
+(`results-NAME`). Every build reads these pages again. The meaning of a field is the comment after it, on the same line
+in the source of its model.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from lull.study.runs import description as runs
 from lull.study.simulations import description as simulated
 from openshmem import Interface
 
-IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md that other pages refer to
-ELSEWHERE = {"TimeAccount": "simulate-toml.md"}  # and of others
+IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md to which other pages refer
+ELSEWHERE = {"TimeAccount": "simulate-toml.md"}  # such sections of other pages
 MARK = re.compile(r"^<!-- generated: ([a-z-]+) -->$", re.MULTILINE)
 
 
 def cell(text: str) -> str:
-    """`text` as it may stand in a cell of a Markdown table."""
+    """`text` for a cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
@@ -64,7 +64,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def with_verbs(name: str, command: click.Command | None) -> list[tuple[str, click.Command]]:
-    """A command and, behind it, its verbs."""
+    """A command and its subcommands."""
     assert command is not None
     if not isinstance(command, click.Group):
         return [(name, command)]
@@ -73,7 +73,7 @@ def with_verbs(name: str, command: click.Command | None) -> list[tuple[str, clic
 
 
 def command_line() -> str:
-    """Every subcommand: its usage, what it does, its arguments and options."""
+    """Every subcommand: usage, description, arguments and options."""
     group = lull_cli.lull
     parts = []
     named = [(name, group.get_command(click.Context(group, info_name="lull"), name)) for name in lull_cli.COMMANDS]
@@ -82,7 +82,7 @@ def command_line() -> str:
         hidden = [one for one in command.commands.values() if one.hidden] if isinstance(command, click.Group) else []
         options = [
             (f"`{made[0]}`", made[1])
-            for parameter in [command, *hidden][-1].get_params(context)  # the hidden one is what it does without a verb
+            for parameter in [command, *hidden][-1].get_params(context)  # the hidden one is the default
             if isinstance(parameter, click.Option) and (made := parameter.get_help_record(context))
         ]
         usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
@@ -95,7 +95,7 @@ def command_line() -> str:
 
 
 def settings() -> str:
-    """Every row of the settings table; defaults, not what is in force where this is built."""
+    """Every row of the settings table, with defaults, not the values in force during the build."""
     rows = [
         (
             f"`{setting.variable}`",
@@ -114,7 +114,7 @@ def settings() -> str:
 
 
 def comments_of(model: type) -> dict[str, str]:
-    """Field (or value of an enumeration) -> the comment behind it; fields of Lull's base classes are there, too."""
+    """Field, or value of an enumeration -> the comment after it; including fields of Lull's base classes."""
     found = {}
     for of in reversed([one for one in model.__mro__ if one.__module__.startswith("lull.")]):
         for line in inspect.getsource(of).splitlines():
@@ -124,7 +124,7 @@ def comments_of(model: type) -> dict[str, str]:
 
 
 def type_in_words(schema: dict[str, Any], page: str = "") -> str:
-    """A JSON schema as a reader of the file would say it; `page` holds the sections it refers to."""
+    """A JSON schema in words; `page` contains the sections to which it refers."""
     match schema:
         case {"$ref": reference}:
             name = reference.rpartition("/")[2]
@@ -154,7 +154,7 @@ def bounds_in_words(schema: dict[str, Any]) -> list[str]:
 
 
 def default_in_words(field: dict[str, Any], required: bool) -> str:
-    """What holds when the field is not there."""
+    """The value of a missing field."""
     if required:
         return "required"
     value = field.get("default")
@@ -162,7 +162,7 @@ def default_in_words(field: dict[str, Any], required: bool) -> str:
 
 
 def model(of: type, page: str = "") -> str:
-    """One table of a file: its fields, their types, what they mean. Of a pydantic model or a dataclass."""
+    """One table of a file, from a pydantic model or a dataclass: fields, types, defaults, meanings."""
     schema = TypeAdapter(of).json_schema(by_alias=True)
     names = {field.alias or name: name for name, field in of.model_fields.items()} if issubclass(of, BaseModel) else {}
     comments = comments_of(of)
@@ -190,7 +190,7 @@ def enumeration(of: type[StrEnum]) -> str:
 
 
 def models_in(first: type[BaseModel], base: type, page: str = "") -> str:
-    """`first` and then every other model of its module but `base`, in the order of the file."""
+    """`first`, and then all other models of its module except `base`, in the order of the file."""
     module = first.__module__
     found = [
         of
@@ -217,7 +217,7 @@ def export_columns() -> str:
 
 
 def study_toml() -> str:
-    """The tables of a file of a study of runs, and the one that other kinds have as well."""
+    """The tables of a file of a study of runs, and the one that other kinds share."""
     return f"{models_in(runs.StudyOfRuns, file.StudyTable)}\n\n{model(file.Paper)}"
 
 
@@ -237,7 +237,7 @@ def publications_study_toml() -> str:
 
 
 def published_machines() -> str:
-    """What `lull study published-machines` prints: papers' statements beside what the model makes of machine files."""
+    """The output of `lull study published-machines`: statements of papers, and the model's figures for the machines."""
     study = read_study(file.find_study("published-machines"))
     papers = publications_told.tell(study)
     parts = []
@@ -260,7 +260,7 @@ def published_machines() -> str:
 
 
 def comparison_json() -> str:
-    """What `lull compare --json` prints."""
+    """The output of `lull compare --json`."""
     parts = [models_in(result.Comparisons, record.Model, "record.md")]
     return "\n\n".join([*parts, model(bootstrap.Interval), model(bootstrap.Spread)])
 
@@ -297,7 +297,7 @@ def topology_parameters() -> str:
 
 
 def power_presets() -> str:
-    """What each preset of links gives to the keys of [power]."""
+    """The keys of [power] that each preset of links sets."""
     presets = _core.power_presets()
     keys = list(dict.fromkeys(key for preset in presets for key in preset.values))
     rows = []
@@ -308,7 +308,7 @@ def power_presets() -> str:
 
 
 def simulation_json() -> str:
-    """simulation.json and what `lull simulate --json` prints."""
+    """simulation.json, which is also the output of `lull simulate --json`."""
     return models_in(account.SimulationFile, account.Model)
 
 
@@ -354,12 +354,12 @@ def machines() -> str:
 
 
 def prediction_json() -> str:
-    """prediction.json and what `lull predict --json` prints."""
+    """prediction.json, which is also the output of `lull predict --json`."""
     return models_in(prediction_account.Prediction, prediction_account.Model, "record.md")
 
 
 def aggregation_at_scale() -> str:
-    """The simulated points of studies/aggregation/at_scale.py, each beside the same application without aggregation."""
+    """The simulated points of studies/aggregation/at_scale.py, each compared with the same without aggregation."""
     path = Path(__file__).resolve().parents[1] / "results" / "aggregation-at-scale.json"
     kept = json.loads(path.read_text(encoding="utf-8"))["points"]
     order = list(dict.fromkeys(point["application"] for point in kept.values()))
@@ -395,37 +395,37 @@ def aggregation_at_scale() -> str:
 
 
 def links_alone() -> str:
-    """One application at a time: what links save, and by how much it becomes slower."""
+    """One application at a time: savings of links and slowdown."""
     return table(*kept_links.alone())
 
 
 def links_together() -> str:
-    """The same of several jobs at once."""
+    """Several jobs at once: savings of links and slowdown."""
     return table(*kept_links.together())
 
 
 def links_networks() -> str:
-    """Several jobs at once, on each network."""
+    """Several jobs at once, for each network."""
     return table(*kept_links.by_network())
 
 
 def links_left_open() -> str:
-    """Other ways of letting links sleep than the paper's."""
+    """Power settings of links that the paper left open."""
     return table(*kept_links.left_open())
 
 
 def links_left_open_by_application() -> str:
-    """The same for each application."""
+    """Power settings that the paper left open, by application."""
     return table(*kept_links.left_open_by_application())
 
 
 def links_statements() -> str:
-    """What the paper says, beside the points that are kept."""
+    """The paper's statements, and the verdict of the kept points."""
     return table(*kept_links.statements())
 
 
 def links_counts() -> str:
-    """How much of the study is kept."""
+    """The part of the study that is kept."""
     return f"Kept are {kept_links.counts()}."
 
 
@@ -445,7 +445,7 @@ def shmem_functions() -> str:
 
 
 def shmem_types() -> str:
-    """The type tables of OpenSHMEM: names of types, by the functions that have them."""
+    """The type tables of OpenSHMEM: names of types, by the functions that use them."""
     interface = Interface()
     rows = [
         (interface.said_of(name), ", ".join(f"`{one}`" for one in types))
@@ -456,7 +456,7 @@ def shmem_types() -> str:
 
 
 def results(benchmark: str) -> str:
-    """The kept figures of a benchmark (`make bench-NAME KEEP=1`), beside what is wanted of them."""
+    """The kept figures of a benchmark (`make bench-NAME KEEP=1`), with their targets."""
     top = Path(__file__).resolve().parents[2]
     path = top / "docs" / "results" / f"{benchmark}.json"
     if not path.is_file():
@@ -486,7 +486,7 @@ def results(benchmark: str) -> str:
 
 
 def lines_that_run() -> str:
-    """Which lines the tests run, for each room, and the files of which they run few (`make coverage KEEP=1`)."""
+    """The coverage of each room by the tests, and the files with low coverage (`make coverage KEEP=1`)."""
     top = Path(__file__).resolve().parents[2]
     kept = json.loads((top / "docs" / "results" / "coverage.json").read_text(encoding="utf-8"))
     reasons = tomllib.loads((top / "tests" / "coverage" / "reasons.toml").read_text(encoding="utf-8"))
@@ -511,7 +511,7 @@ def lines_that_run() -> str:
 
 
 def examples() -> str:
-    """How many examples there are, how they are run, and which are not."""
+    """The number of examples, how they are run, and which are not."""
     blocks = [block for page in documentation.pages() for block in page.blocks if block.language != "text"]
     left_out = [block for block in blocks if block.entry.skip]
     instead = [block for block in blocks if block.entry.run]
@@ -580,7 +580,7 @@ def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def pages_with_marks(app: Sphinx, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
-    """Pages to read anew although their own text has not changed."""
+    """Pages to read again although their text has not changed."""
     return [name for name in env.found_docs if MARK.search(Path(env.doc2path(name)).read_text(encoding="utf-8"))]
 
 
