@@ -1,6 +1,7 @@
-// Items that have arrived and wait to be pulled: a queue of bounded size, filled from batches and emptied one by one.
+// Queue of bounded size for items that have arrived and wait to be pulled. Batches fill it; pulls empty it item by
+// item.
 //
-// The item that was pulled last stays where it is, and may be given back, until release().
+// The item that was pulled last stays in place until release(), and may be given back until then.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +14,14 @@ namespace lull::aggregate {
 
 class arrival_queue {
  public:
-  // `bytes`, or enough for one item of `max_item_bytes` bytes.
+  // The queue has `bytes` bytes, or enough for one item of `max_item_bytes` bytes.
   arrival_queue(std::size_t bytes, std::size_t max_item_bytes)
       : room_(bytes > record_of(max_item_bytes) ? bytes : record_of(max_item_bytes)) {}
 
   [[nodiscard]] bool empty() const { return head_ == tail_; }
   [[nodiscard]] std::size_t memory() const { return room_.size(); }
 
-  // False: it does not fit now.
+  // Returns false if the item does not fit now.
   bool add(int from, std::span<const std::byte> item) {
     if (empty() && !held_) head_ = tail_ = 0;
     const std::size_t bytes = record_of(item.size());
@@ -61,7 +62,7 @@ class arrival_queue {
 
   std::vector<std::byte> room_;
   std::size_t head_ = 0, tail_ = 0;
-  std::optional<std::size_t> held_;  // where the item is that was pulled last
+  std::optional<std::size_t> held_;  // position of the item that was pulled last
 };
 
 }  // namespace lull::aggregate

@@ -54,7 +54,7 @@ class lull_aggregator::entry {
 struct lull_aggregator::sleepers {
   std::mutex lock;
   std::vector<lull_aggregator*> all;  // under lock
-  std::atomic<int> threads{0};        // that sleep
+  std::atomic<int> threads{0};        // number of threads asleep
 };
 
 lull_aggregator::sleepers& lull_aggregator::asleep_with(bool threads) {
@@ -63,7 +63,8 @@ lull_aggregator::sleepers& lull_aggregator::asleep_with(bool threads) {
   return threads ? of_program : of_thread;
 }
 
-// act(aggregator) for all that the thread sleeps for, until it returns false. False: another thread is in one of them.
+// Calls act(aggregator) for every aggregator for which the thread sleeps, until act returns false. Returns false if
+// another thread is inside one of them.
 template <class Act>
 bool lull_aggregator::with_all(Act&& act) {
   sleepers& who = asleep_with(sharing_ != nullptr);
@@ -122,7 +123,7 @@ std::int64_t lull_aggregator::push_each(const std::byte* items, const int* pes, 
   std::size_t taken = 0;
   for (; taken < count; ++taken)
     if (const int one = push_one(items + taken * item_bytes_, item_bytes_, pes[taken]); one != 1) {
-      if (one < 0) return one;  // the first: what makes it fail does not change meanwhile
+      if (one < 0) return one;  // only the first can fail: a later item finds the same conditions
       break;
     }
   return static_cast<std::int64_t>(taken);
@@ -201,7 +202,7 @@ bool lull_aggregator::nothing_to_pull() const {
 
 std::size_t lull_aggregator::take(void* self, const batch& items) {
   lull_aggregator& me = *static_cast<lull_aggregator*>(self);
-  const lull::detail::item_format format = me.items_;  // copies: for all the compiler knows, add() changes the others
+  const lull::detail::item_format format = me.items_;  // copies: add() might change the members
   const std::size_t sender = me.sender_bytes_;
   const std::byte* at = items.items;
   const std::byte* const end = at + format.bytes(items.count);
@@ -214,7 +215,7 @@ std::size_t lull_aggregator::take(void* self, const batch& items) {
   return format.count(static_cast<std::size_t>(at - items.items));
 }
 
-// What can be done without waiting.
+// Does what can be done without waiting.
 void lull_aggregator::step() {
   if (over_) return;
   const bool was_empty = arrived_.empty();
@@ -225,8 +226,7 @@ void lull_aggregator::step() {
   if (over_ || was_empty != arrived_.empty()) wake_others();
 }
 
-// The same until there is nothing more, and all that stood in buffers has been sent, that of others included. Whether
-// the program has more to do now than before.
+// Steps until no progress is possible. Returns whether the program has more to do now than before.
 bool lull_aggregator::drain() {
   const bool was_empty = arrived_.empty(), was_over = over_;
   if (!over_ && done_) over_ = aggregation_.try_finish();
@@ -249,7 +249,7 @@ bool lull_aggregator::could_do_more() const {
          (refused_ != nobody && through.room(through.ways()[static_cast<std::size_t>(refused_)]));
 }
 
-// Nothing can be done here. Unless its program may do something by itself, this PE sleeps.
+// Sleeps when this aggregator can do nothing, unless the program may act without new messages.
 void lull_aggregator::rest() {
   bool busy = false, changed = false;
   const bool others_rest = with_all([&](lull_aggregator& one) {
@@ -302,7 +302,7 @@ int lull_aggregator::reset() {
 lull_aggregator_statistics_t lull_aggregator::statistics() const {
   const entry mine(*this);
   const lull::aggregate_statistics now = aggregation_.statistics();
-  const double counted = of_any_size() ? static_cast<double>(now.items) : static_cast<double>(pushed_);  // bytes there
+  const double counted = of_any_size() ? static_cast<double>(now.items) : static_cast<double>(pushed_);  // items: bytes
   return {.pushed = pushed_,
           .pulled = pulled_,
           .buffers = now.buffers,

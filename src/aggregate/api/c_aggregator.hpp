@@ -1,12 +1,12 @@
-// An aggregator as the C interface has it: an aggregation that never waits, a queue of what has arrived, and the one place
+// The aggregator behind the C interface: an aggregation that never waits, a queue of arrived items, and the one place
 // that sleeps.
 //
-// Items carry their sender where the route does not tell it. Whoever sleeps does so for all aggregators of its thread:
-// it lets each do what can be done first, so that nothing another PE waits for is held up here meanwhile.
+// Items carry their sender where the route does not determine it. A PE sleeps for all aggregators of its thread: before
+// it does, each of them makes the progress that it can, so that no other PE waits for a message held back here.
 //
-// Threads. In a program that has several, each call holds the aggregator's lock, but not while it sleeps; what is pulled
-// is copied for the thread that pulls; and who sleeps does so for all aggregators of the PE, passing over those in which
-// another thread is. That one wakes it when it has changed what a sleeper waits for.
+// Threads. In a program with several threads, each call holds the aggregator's lock, except while it sleeps. A pull
+// copies the item for its thread. A sleep covers all aggregators of the PE, except those that another thread is using;
+// that thread wakes the sleeper when it has changed what the sleeper waits for.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -43,14 +43,14 @@ struct lull_aggregator {
   [[nodiscard]] lull_aggregator_statistics_t statistics() const;
 
  private:
-  // What a program with several threads needs besides.
+  // Additional state in a program with several threads.
   struct sharing {
     explicit sharing(lull::fabric::world& world) : lock(world) {}
     lull::aggregate::policy_lock lock;
     lull::aggregate::last_pulls last;
   };
-  class entry;      // a call of one thread
-  struct sleepers;  // whoever sleeps, and for which aggregators
+  class entry;      // one call of one thread
+  struct sleepers;  // the sleeping threads, and their aggregators
 
   static std::size_t take(void* self, const lull::detail::batch& items);
   static sleepers& asleep_with(bool threads);
@@ -68,14 +68,14 @@ struct lull_aggregator {
   lull::fabric::world& world_;
   std::size_t item_bytes_;
   lull::aggregate_options options_;
-  std::size_t sender_bytes_;  // in front of each item where the channel does not tell who has sent it
+  std::size_t sender_bytes_;  // in front of each item where the channel does not determine the sender
   lull::detail::aggregation aggregation_;
   lull::detail::item_format items_;
-  std::size_t wire_bytes_;  // of an item as it travels; of one of any size, all but itself
+  std::size_t wire_bytes_;  // of an item as it travels; for items of any size, of its prefix
   lull::detail::cursor* const* cursors_;
   lull::aggregate::arrival_queue arrived_;
   std::unique_ptr<sharing> sharing_;  // null in a program of one thread
-  bool acted_ = false;                // its program has pushed or pulled since advance()
+  bool acted_ = false;                // the program has pushed or pulled since advance()
   int refused_;                       // the PE for which the last push had no room
   bool done_ = false, over_ = false;
   std::uint64_t pushed_ = 0, pulled_ = 0;

@@ -1,4 +1,4 @@
-// The C interface: arguments are examined here, and nothing is thrown through it.
+// The C interface: checks the arguments; no exception leaves it.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What the cache of a table_reader needs of the library: its settings, and when its lines become old.
+// What the cache of a table_reader needs from the library: its settings, and when its lines expire.
 #include <stdexcept>
 #include <string>
 

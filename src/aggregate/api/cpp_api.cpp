@@ -1,4 +1,4 @@
-// What the templates of lull/aggregate.hpp and lull/gatherer.hpp call.
+// The functions that the templates of lull/aggregate.hpp and lull/gatherer.hpp call.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,7 +1,8 @@
-// What each thread of a PE has pulled last, where several pull from one queue: it stays where it is until that thread
-// pulls again, and may be given back by it. What has been given back comes before what is in the queue.
+// The last item that each thread of a PE has pulled, where several threads pull from one queue. The item stays in place
+// until that thread pulls again, and the thread may give it back. Items that were given back are pulled before the
+// queue.
 //
-// Of one caller at a time, but that a thread may read its own item at any time.
+// One caller at a time; a thread may read its own item at any time.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace lull::aggregate {
 
 class last_pulls {
  public:
-  // A copy, of this thread.
+  // Keeps a copy for this thread.
   arrival_queue::arrived keep(const arrival_queue::arrived& one) {
     pulled& mine = of_thread_[this_thread()];
     mine.from = one.from;
@@ -38,7 +39,7 @@ class last_pulls {
   }
 
   [[nodiscard]] bool has_given_back() const { return !given_back_.empty(); }
-  // What was given back last, kept for this thread now.
+  // Returns the item that was given back last, kept for this thread.
   arrival_queue::arrived pull_again() {
     pulled one = std::move(given_back_.back());
     given_back_.pop_back();
@@ -51,7 +52,7 @@ class last_pulls {
     std::vector<std::byte> item;
     bool held = false;
   };
-  // Of no other thread there has been.
+  // A number that no other thread has or had.
   static std::uint64_t this_thread() {
     static std::atomic<std::uint64_t> threads{0};
     static thread_local const std::uint64_t number = threads.fetch_add(1, std::memory_order_relaxed);

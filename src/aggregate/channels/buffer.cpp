@@ -58,7 +58,7 @@ packed pack(std::byte* items, std::size_t count, std::size_t stride) {
     if (any[b] != std::byte{0}) kept |= std::uint64_t{1} << b;
   const columns keep = columns_of(kept);
   if (keep.count == stride) return {count * stride, keeps_all};
-  std::byte* to = items;  // never ahead of what is still to be read
+  std::byte* to = items;  // never overtakes the read position
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t c = 0; c < keep.count; ++c) *to++ = items[i * stride + keep.at[c]];
   return {count * keep.count, kept};

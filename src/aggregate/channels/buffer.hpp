@@ -1,7 +1,7 @@
-// What travels: a buffer is a header and items, which lull/detail/items.hpp writes and reads.
+// Buffers, the unit that travels: a header and items, which lull/detail/items.hpp writes and reads.
 //
-// Between nodes a buffer may be compressed: a byte position that is zero in all its items (the high bytes of indices
-// are) does not travel.
+// A buffer between nodes may be compressed: a byte position that is zero in all its items (such as the high bytes of
+// indices) does not travel.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace lull::aggregate {
 
 struct buffer_header {
   std::uint32_t bytes;   // of the items, as they travel
-  std::uint32_t count;   // of the items; the bytes where items have any size
+  std::uint32_t count;   // of the items; their bytes for items of any size
   std::uint64_t kept;    // compressed: bit i says that byte i of each item travels; all ones: not compressed
-  std::uint64_t pushed;  // with `last`: what the sender's PE has pushed in this phase
+  std::uint64_t pushed;  // if `last`: items that the sender's PE has pushed in this phase
   std::uint32_t last;    // nonzero: the channel's last buffer before done()
   std::uint32_t reserved;
 };
@@ -23,7 +23,7 @@ static_assert(sizeof(buffer_header) == 32);
 constexpr std::uint64_t keeps_all = ~std::uint64_t{0};
 constexpr std::size_t most_compressible = 63;  // bytes of an item
 
-// A buffer that has arrived: what it says, and its items, unpacked into `scratch` if they were packed.
+// A buffer that has arrived: its header, and its items, unpacked into `scratch` if they were packed.
 struct arrived_buffer {
   buffer_header header;
   const std::byte* items;
@@ -31,10 +31,10 @@ struct arrived_buffer {
 bool is_packed(const std::byte* buffer);
 arrived_buffer read_buffer(const std::byte* buffer, std::size_t stride, std::byte* scratch);
 
-// Where buffers are unpacked: as many pieces of memory as are in use at once.
+// Memory for unpacking: one piece per buffer being unpacked at the same time.
 class unpacking_memory {
  public:
-  explicit unpacking_memory(std::size_t bytes) : bytes_(bytes) {}  // of each
+  explicit unpacking_memory(std::size_t bytes) : bytes_(bytes) {}  // per piece
 
   class lease {
    public:
@@ -59,7 +59,7 @@ class unpacking_memory {
   std::vector<piece> free_;
 };
 
-// Packs the `count` items at `items` in place; returns the bytes that are left, and what was kept of each.
+// Packs the `count` items at `items` in place. Returns the remaining bytes, and the mask of the positions kept.
 struct packed {
   std::size_t bytes;
   std::uint64_t kept;

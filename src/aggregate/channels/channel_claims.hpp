@@ -1,7 +1,7 @@
-// Which thread handles what arrives by a channel, where several threads of a PE handle channels at the same time.
+// Decides which thread handles the arrivals of a channel, where several threads of a PE handle channels at once.
 //
-// Not shared, as made: there is one thread, and every claim is granted without a look. Shared: a claim is granted to one
-// thread at a time, and what it has done is seen by the next.
+// Initially not shared: there is one thread, and every claim is granted without a check. When shared, one thread at a
+// time holds a claim, and the next holder sees what the previous one has done.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -19,7 +19,7 @@ class channel_claims {
   [[nodiscard]] bool try_take(std::size_t channel) {
     return !held_ || (!is_held(channel) && !held_[channel].exchange(true, std::memory_order_acquire));
   }
-  // Who looked meanwhile has passed the channel over: the caller looks at it once more afterwards.
+  // A thread that looked in between has skipped the channel, so the caller must look at it once more.
   void give_back(std::size_t channel) {
     if (!held_) return;
     held_[channel].store(false, std::memory_order_release);

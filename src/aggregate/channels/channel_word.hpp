@@ -1,8 +1,8 @@
-// The word of a channel between nodes, which its writers advance by compare-and-swap: which buffer is open, and how many bytes
-// of it are taken.
+// The word of a channel between nodes: the open buffer, and how many of its bytes are reserved. Writers advance it by
+// compare-and-swap.
 //
-// Buffers are numbered in 64 bits, as long as a job runs; the word has room for the low 32. With the number of another buffer
-// of the channel that is less than 2^31 away, as those that the receiver has consumed are, the whole number is known.
+// Buffers have 64-bit numbers, which last for the life of a job; the word holds the low 32 bits. The full number
+// follows from the number of any buffer of the channel that is less than 2^31 away, such as the last one consumed.
 #pragma once
 #include <cstdint>
 

@@ -9,13 +9,13 @@ namespace {
 
 int ceil_div(int a, int b) { return a <= 0 ? 0 : (a + b - 1) / b; }
 
-// How many numbers in a range leave the rest `rest` when divided by `by`.
+// The count of numbers in a range that have the remainder `rest` modulo `by`.
 int with_rest(node_range r, int rest, int by) { return ceil_div(r.end - rest, by) - ceil_div(r.begin - rest, by); }
 
 bool holds(node_range r, int node) { return r.begin <= node && node < r.end; }
 
-// How many nodes of the ranges that `visit_ranges` visits come before `node` and have its owner on a node of `pes`
-// PEs, `self` left out.
+// The count of nodes before `node`, in the ranges that `visit_ranges` visits, with the same channel owner as `node` on
+// a node of `pes` PEs. Excludes `self`.
 template <class VisitRanges>
 std::size_t index_in(const VisitRanges& visit_ranges, int self, int node, int pes) {
   int index = 0;
@@ -29,7 +29,7 @@ std::size_t index_in(const VisitRanges& visit_ranges, int self, int node, int pe
   return static_cast<std::size_t>(index);
 }
 
-// Nodes by the PE that owns the channel to them, on a node of so many PEs.
+// Counts nodes by the PE that owns the channel to them, on a node with a given number of PEs.
 class by_owner {
  public:
   explicit by_owner(int pes) : counts_(static_cast<std::size_t>(pes)) {}
@@ -44,7 +44,7 @@ class by_owner {
     top_ = *std::ranges::max_element(counts_);
     tops_ = std::ranges::count(counts_, top_);
   }
-  // The most of one owner, and of all, `self`, which has been added, left out. After close().
+  // The largest count of one owner when `self`, which has been added, is excluded. Call after close().
   [[nodiscard]] std::size_t most_without(int self) const {
     const std::size_t own = counts_[static_cast<std::size_t>(self) % counts_.size()];
     return to_each_ + top_ - (own == top_ && tops_ == 1 ? 1 : 0);
@@ -52,7 +52,7 @@ class by_owner {
   [[nodiscard]] std::size_t all_without_self() const { return all_ - 1; }
 
  private:
-  std::vector<std::size_t> counts_;  // beyond to_each_
+  std::vector<std::size_t> counts_;  // in addition to to_each_
   std::size_t to_each_ = 0, all_ = 0, top_ = 0;
   std::ptrdiff_t tops_ = 0;
 };
@@ -161,7 +161,7 @@ std::vector<node_id> route::sources(int hop, node_id to) const {
 
 channel_counts route::most_channels(int hop) const {
   const int nodes = layout_.nodes();
-  int most = 0, least = pes_;  // PEs of a node
+  int most = 0, least = pes_;  // of one node
   for (int node = 0; node < nodes; ++node) {
     most = std::max(most, pes_on(node_id{node}));
     least = std::min(least, pes_on(node_id{node}));
@@ -178,7 +178,7 @@ channel_counts route::most_channels(int hop) const {
       all.intra_node_sources = all.targets = size(most);
       break;
     case kind::across: {
-      // The first PE of the smallest node has most; a PE has a channel to itself too.
+      // The first PE of the smallest node has the most channels. A PE has a channel to itself too.
       int channels = 0;
       for (int node = 0; node < nodes; ++node) channels += ceil_div(pes_on(node_id{node}), least);
       all.intra_node_sources = 1;
@@ -202,8 +202,8 @@ channel_counts route::most_channels(int hop) const {
   return all;
 }
 
-// The nodes of a column have channels to the same nodes, and from the same nodes, but for themselves and for those in a
-// row that is not complete, which have more sources. So they are counted once for a column and a number of PEs.
+// The nodes of a column have channels to and from the same nodes, except for themselves and for the nodes of an
+// incomplete row, which have more sources. Therefore one count serves a column and a number of PEs.
 channel_counts route::most_channels_between_nodes(int hop) const {
   const auto counted = [](int pes, const auto& visit_ranges) {
     by_owner found(pes);
@@ -270,8 +270,8 @@ std::size_t route::index_at_source(int hop, pe_id from, pe_id to) const {
   }
 }
 
-// Of kind across, a PE has one channel to itself, then, node by node, one to each PE whose number in its node leaves
-// the rest `first` when divided by the PEs of its own node.
+// For kind::across, a PE has one channel to itself, and then, node by node, one to each PE whose rank in its node has
+// the remainder `first` modulo the number of PEs of the source's own node.
 std::vector<std::size_t> route::indices_of_targets(int hop, pe_id from, std::span<const pe_id> targets) const {
   std::vector<std::size_t> result;
   result.reserve(targets.size());
@@ -302,9 +302,9 @@ std::vector<std::size_t> route::indices_at_sources(int hop, std::span<const pe_i
     return result;
   }
   const node_id here = layout_.node_of(to);
-  std::map<int, int> nodes_before;  // this one, by their PEs: there are few different sizes
+  std::map<int, int> nodes_before;  // nodes before this one, by their number of PEs: there are few different sizes
   for (int node = 0; node < here.index(); ++node) ++nodes_before[pes_on(node_id{node})];
-  std::unordered_map<int, int> channels_before;  // of a source, by the PEs of its node
+  std::unordered_map<int, int> channels_before;  // channels of a source, by the number of PEs of its node
   for (const pe_id from : sources) {
     if (from == to) {
       result.push_back(0);
@@ -315,7 +315,7 @@ std::vector<std::size_t> route::indices_at_sources(int hop, std::span<const pe_i
     const auto [known, is_new] = channels_before.try_emplace(step, 1);
     if (is_new)
       for (const auto& [pes, nodes] : nodes_before) known->second += nodes * ceil_div(pes - first, step);
-    // Its own node is among those before; it has no channel to it but that to itself.
+    // The source's own node is counted among those before, but the only channel to it is the one to itself.
     const int own = there < here ? ceil_div(step - first, step) : 0;
     result.push_back(static_cast<std::size_t>(known->second - own + (local_rank(to) - first) / step));
   }

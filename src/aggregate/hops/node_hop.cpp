@@ -11,16 +11,16 @@ namespace {
 
 constexpr std::size_t line = 64;
 constexpr std::size_t chunk = 1024;
-constexpr std::size_t largest_chunk = 16384;  // for items of any size: none may be larger
+constexpr std::size_t largest_chunk = 16384;  // for items of any size: no item may be larger
 
-// A buffer's word counts the bytes written; closing it takes off what it must become and adds this.
+// A buffer's word counts the bytes written. Closing the buffer subtracts its final count and adds this constant.
 constexpr std::uint64_t closed_buffer = std::uint64_t{1} << 40U;
 
 }  // namespace
 
 struct node_hop::control {
   alignas(line) std::atomic<std::uint64_t> state;  // channel_word.hpp
-  alignas(line) std::uint64_t consumed;            // by the receiver: buffers that it has emptied
+  alignas(line) std::uint64_t consumed;            // by the receiver: number of buffers emptied
   alignas(line) std::atomic<std::uint64_t> end_of_phase;
 };
 
@@ -34,8 +34,8 @@ model::buffer_demand node_hop::demand(const channel_counts& most) {
   return {.inter_node_channels = most.owned + most.received, .fixed_bytes = most.of_node * largest_chunk};
 }
 
-// Of a PE's symmetric memory: the counters of its node (the leader's are used), then what it owns, channel by channel
-// (control, a word per buffer, buffers), then what it receives (a word per buffer, buffers).
+// Layout of a PE's symmetric memory: the counters of its node (the leader's are used), then the channels that it owns
+// (each: control, a word per buffer, buffers), then those that it receives (each: a word per buffer, buffers).
 node_hop::node_hop(fabric::world& world, const route& way, int number, const item_format& items,
                    const buffer_sizes& sizes, sink to)
     : hop(items, to, items.compressed ? sizes.inter_node_bytes : 0),
@@ -164,7 +164,7 @@ bool node_hop::append_chunk(std::size_t channel) {
   return true;
 }
 
-// Closes the open buffer as it is now, unless another PE closes it first; an empty one only as the last of its phase.
+// Closes the open buffer unless another PE closes it first. Closes an empty one only as the last of its phase.
 void node_hop::close_buffer(outgoing& out, const std::uint64_t* pushed) {
   std::uint64_t state = out.shared->state.load(std::memory_order_acquire);
   const std::uint64_t buffer = buffer_in(state, consumed(out));
@@ -250,7 +250,7 @@ bool node_hop::begin_close(std::uint64_t pushed) {
   while (most < pushed && !node_->pushed.compare_exchange_weak(most, pushed, std::memory_order_relaxed)) {
   }
   ++phase_;
-  // The last PE of the node closes for all. Until it has, no PE of the node is in the next phase.
+  // The last PE of the node closes for all of them. Until then no PE of the node is in the next phase.
   if (node_->closed.fetch_add(1, std::memory_order_acq_rel) + 1 != phase_ * pes_here_) return false;
   pushed_ = node_->pushed.exchange(0, std::memory_order_relaxed);
   return true;

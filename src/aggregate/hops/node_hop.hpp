@@ -1,11 +1,11 @@
 // Channels between nodes: all PEs of a node, and their threads, fill the same buffers.
 //
-// A writer gathers a few items of its own (a chunk) for each channel, and appends full chunks to the channel's open
-// buffer, which is in the memory of the channel's owner on this node. A compare-and-swap on one word per channel,
+// A writer gathers a few of its items (a chunk) for each channel and appends full chunks to the channel's open buffer,
+// which is in the memory of the channel's owner on this node. A compare-and-swap on one word per channel,
 // {buffer, bytes}, reserves room; one word per buffer counts the bytes written. The PE that writes the last bytes of a
 // closed buffer sends it to the channel's owner on the other node, which passes its items on to the PEs of that node.
 //
-// Except for the chunks, memory per node grows with the channels only, not with PEs or threads.
+// Apart from the chunks, memory per node grows only with the channels, not with PEs or threads.
 #pragma once
 #include <atomic>
 
@@ -21,7 +21,7 @@ class node_hop final : public hop {
            sink to);
   ~node_hop() override;
 
-  // Symmetric memory and chunks.
+  // Symmetric memory, and the memory of the chunks.
   static model::buffer_demand demand(const channel_counts& most);
 
   made_room make_room(std::size_t channel) override;
@@ -42,7 +42,7 @@ class node_hop final : public hop {
 
  private:
   struct control;        // of a channel, in its owner's memory, followed by one word per buffer
-  struct node_counters;  // of what the PEs of this node do together
+  struct node_counters;  // shared by the PEs of this node
   struct outgoing {
     node_id to{0};
     pe_id receiver{0};
@@ -64,25 +64,25 @@ class node_hop final : public hop {
 
   [[nodiscard]] std::byte* chunk_of(std::size_t channel) { return chunks_.data() + channel * chunk_bytes_; }
   [[nodiscard]] std::size_t space() const { return sizes_.inter_node_bytes - sizeof(buffer_header); }
-  [[nodiscard]] static std::uint64_t consumed(const outgoing& out);  // buffers, by the receiver
+  [[nodiscard]] static std::uint64_t consumed(const outgoing& out);  // number of buffers, by the receiver
   [[nodiscard]] static std::uint64_t open_buffer(const outgoing& out);
   [[nodiscard]] bool room(const outgoing& out, std::uint64_t buffer) const;
   [[nodiscard]] std::size_t bytes_in_chunk(std::size_t channel) const;
-  bool append_chunk(std::size_t channel);  // which is empty then; false: there is no room
+  bool append_chunk(std::size_t channel);  // empties the chunk; false: there is no room
   void close_buffer(outgoing& out, const std::uint64_t* pushed);
   void written(outgoing& out, std::uint64_t buffer, std::uint64_t change);
   void send(outgoing& out, std::uint64_t buffer);
   [[nodiscard]] bool arrived(const incoming& in) const;
 
   fabric::world& world_;
-  fabric::context traffic_, acks_;  // buffers and what confirms them: by different threads
+  fabric::context traffic_, acks_;  // buffers and their acknowledgements: by different threads
   buffer_sizes sizes_;
   std::size_t chunk_bytes_;
   std::byte* memory_ = nullptr;    // symmetric; see the constructor
   node_counters* node_ = nullptr;  // direct: in the leader's memory
   std::uint64_t pes_here_;
   std::uint64_t phase_ = 0;   // closed by this PE
-  std::uint64_t pushed_ = 0;  // the most that a PE of this node has, in the phase that ends
+  std::uint64_t pushed_ = 0;  // the most that one PE of this node has pushed in the phase that ends
   std::vector<std::byte> chunks_;
   std::vector<outgoing> out_;
   std::vector<incoming> in_;

@@ -26,7 +26,7 @@ pe_hop::pe_hop(fabric::world& world, const route& way, int number, const item_fo
                sink to)
     : hop(items, to, items.compressed ? sizes.inter_node_bytes : 0), world_(world), sizes_(sizes) {
   const job::layout& layout = world.places();
-  // Where things are in symmetric memory is alike on all PEs, so there is room for the PE that needs most.
+  // The layout of symmetric memory is the same on all PEs, so it has room for the PE that needs most.
   const channel_counts largest = way.most_channels(number);
   const std::size_t intra_node_ring = sizes.per_channel * sizes.intra_node_bytes,
                     inter_node_ring = sizes.per_channel * sizes.inter_node_bytes;
@@ -49,7 +49,7 @@ pe_hop::pe_hop(fabric::world& world, const route& way, int number, const item_fo
   world.everybody().sync();  // the counters are zero everywhere
 
   const pe_id me = world.me();
-  // Of the channel `from` → `to`, at `to`: rings of its own node come first.
+  // The index of the channel `from` → `to` at `to`: rings from its own node come first.
   const auto ring_index = [&](pe_id from, pe_id to) {
     const bool intra_node = layout.node_of(from) == layout.node_of(to);
     return way.index_at_target(number, from, to) + (intra_node ? 0 : largest.intra_node_sources);
@@ -64,7 +64,7 @@ pe_hop::pe_hop(fabric::world& world, const route& way, int number, const item_fo
   const auto targets = way.targets(number, me);
   std::size_t inter_node = 0;
   for (const pe_id target : targets) inter_node += layout.shares_memory(target) ? 0 : 1;
-  staging_ = std::make_unique_for_overwrite<std::byte[]>(inter_node * inter_node_ring);  // touched when it is needed
+  staging_ = std::make_unique_for_overwrite<std::byte[]>(inter_node * inter_node_ring);  // touched on first use
   cursors_.resize(targets.size());
   std::size_t staged = 0;
   const auto counters = way.indices_of_targets(number, me, targets);
@@ -106,12 +106,12 @@ pe_hop::pe_hop(fabric::world& world, const route& way, int number, const item_fo
 pe_hop::~pe_hop() {
   world_.transfers().quiet(traffic_);
   world_.transfers().quiet(acks_);
-  world_.everybody().sync();  // nobody sends into memory that is given back
+  world_.everybody().sync();  // afterwards no PE sends into the memory that is released
   for (void* const part : symmetric_parts()) world_.memory().release(part);
 }
 
 bool pe_hop::room(const outgoing& out) const {
-  const std::uint64_t consumed = load(out.consumed->value);  // first: it never is more than was sent
+  const std::uint64_t consumed = load(out.consumed->value);  // first: it never exceeds the number sent
   return load(out.sent) - consumed < sizes_.per_channel - sizes_.reserved;
 }
 
@@ -275,7 +275,7 @@ bool pe_hop::consume() {
     if (!arrived(in) || !claims_.try_take(channel)) continue;
     any |= consume(in);
     claims_.give_back(channel);
-    // What came in the meantime was no reason to wake for a thread that sleeps.
+    // A sleeping thread has ignored what arrived while the channel was claimed.
     if (claims_.shared() && arrived(in)) world_.memory().bell_of(world_.me()).ring();
   }
   return any;

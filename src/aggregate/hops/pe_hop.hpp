@@ -1,14 +1,14 @@
-// Channels between PEs: one single-producer ring of buffers for each, in the symmetric heap of the PE that reads it.
+// Channels between PEs: each has one single-producer ring of buffers, in the symmetric heap of the PE that reads it.
 //
-// When that PE shares memory with the writer, items are written in place, or, where they are small, to a *stage* first,
-// which stays in the nearest caches and moves to the buffer as a whole: a line of the buffer was read by another core
-// last, and to get it back takes as long for an item as for a line (docs/design/aggregation-speed.md, "Stages").
-// Else they are written into a staging ring of the writer, and each buffer goes over by one put-with-signal. Two
-// counters, each alone in its cache line, run a ring:
-//   published, beside the ring: buffers that were filled      consumed, in the writer's heap: buffers that were emptied
-// so the writer may fill buffer k while k < consumed + buffers, and the reader may read it while k < published. From another node
-// a small buffer may overtake a large one (transport::overtakable_from()). There each buffer of the ring has a word of its own,
-// ready, and the reader may read buffer k when that is k + 1.
+// If that PE shares memory with the writer, items are written in place. Small items are first written to a *stage*,
+// which stays in the nearest caches, and move to the buffer together: another core read the buffer's lines last, and
+// getting such a line back takes as long for one item as for a whole line (docs/design/aggregation-speed.md, "Stages").
+// Otherwise items are written into a staging ring of the writer, and one put-with-signal transfers each buffer. Two
+// counters, each alone in its cache line, control a ring:
+//   published, next to the ring: buffers that were filled     consumed, in the writer's heap: buffers that were emptied
+// The writer may fill buffer k while k < consumed + buffers; the reader may read it while k < published. From another
+// node, a small buffer may overtake a large one (transport::overtakable_from()). There each buffer of the ring has its
+// own word, ready, and the reader may read buffer k when that word is k + 1.
 #pragma once
 #include <array>
 
@@ -56,7 +56,7 @@ class pe_hop final : public hop {
     std::uint64_t* ready_there = nullptr;  // symmetric: the words of the ring at the target, when it is on another node
     const line* consumed = nullptr;        // here
     std::size_t buffer_bytes = 0;
-    std::size_t filled = 0;        // bytes of items in the open buffer, without what the cursor has written since
+    std::size_t filled = 0;        // bytes of items in the open buffer, except what the cursor has written since
     std::span<std::byte> stage{};  // empty: the cursor writes to the buffer
     std::uint64_t sent = 0;
     bool intra_node = false, open = false;
@@ -77,7 +77,7 @@ class pe_hop final : public hop {
     return out.buffers + out.sent % sizes_.per_channel * out.buffer_bytes;
   }
   [[nodiscard]] static std::size_t space(const outgoing& out) { return out.buffer_bytes - sizeof(buffer_header); }
-  [[nodiscard]] std::byte* place_in(const outgoing& out) const {  // of the next item
+  [[nodiscard]] std::byte* place_in(const outgoing& out) const {  // position of the next item
     return buffer_of(out) + sizeof(buffer_header) + out.filled;
   }
   [[nodiscard]] std::size_t written(std::size_t channel) const;  // by the cursor, since it was placed
@@ -87,12 +87,12 @@ class pe_hop final : public hop {
   void make_stages();
   void open_buffer(std::size_t channel);  // there must be room
   void place_cursor(std::size_t channel);
-  void commit(std::size_t channel);  // adds what the cursor has written to the buffer; the cursor must be placed anew
-  bool go_on_in_buffer(std::size_t channel);  // with the next stage; false: there are none, or no room for an item
+  void commit(std::size_t channel);  // adds what the cursor has written to the buffer; place_cursor() must follow
+  bool go_on_in_buffer(std::size_t channel);  // with the next stage; false: there is no stage, or no room for an item
   void send_buffer(std::size_t channel, const std::uint64_t* pushed);  // pushed: this is the last
 
   fabric::world& world_;
-  fabric::context traffic_, acks_;  // buffers and what confirms them: never in order with each other
+  fabric::context traffic_, acks_;  // buffers and their acknowledgements: never ordered with each other
   buffer_sizes sizes_;
   std::uint64_t pushed_ = 0;        // in the phase that ends
   std::byte* rings_ = nullptr;      // symmetric: intra-node rings, then inter-node ones, by index among the sources
@@ -104,7 +104,7 @@ class pe_hop final : public hop {
   std::vector<outgoing> out_;
   std::vector<incoming> in_;
   channel_claims claims_;                   // of these
-  channel_claims* filled_under_ = nullptr;  // by which threads fill those that leave; null: one thread does
+  channel_claims* filled_under_ = nullptr;  // claims of the threads that fill out_; null: one thread does
 };
 
 }  // namespace lull::aggregate

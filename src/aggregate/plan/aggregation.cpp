@@ -17,7 +17,7 @@ inline namespace cpp_abi_1 {
 namespace detail {
 namespace {
 
-// When making it begins, after what is found out once in a job.
+// Starts the time of construction, after the measurements that are made once per job.
 std::int64_t begin(fabric::world& world, const aggregation_request& wanted) {
   aggregate::begin_plan(world);
   if (wanted.requested_options && !wanted.past && world.places().nodes() > 1 && !aggregate::ends_are_measured()) {
@@ -70,10 +70,10 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
       threads_(exchange_for(world, wanted, plan_, items_of_threads_, chunks_)),
       history_(std::make_unique<history>()) {
   pipeline_.include(threads_.get());
-  // Answers to one PE are then pushed by one thread at a time, if they go to it at once.
+  // Where replies go to their PE without another hop, one thread at a time pushes those to one PE.
   if (threads_ && wanted.options->concurrent_handlers && !wanted.has_parts && !(replies_ && plan_.addressed()))
     pipeline_.let_threads_help();
-  const int ways = replies_ ? 2 : 1;  // of an item
+  const int ways = replies_ ? 2 : 1;  // paths that an item travels
   const auto made_ns = static_cast<double>(now_ns() - begun_ns);
   const bool direct = plan_.direct && wanted.has_direct;
   const model::correction_rules& rules = model::this_machine().correction;
@@ -92,7 +92,7 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
   }
   clock_.clear();
   const double price_ns = plan_.may_change ? aggregate::as_first_finds(world_, ways * made_ns) : 0;
-  if (wanted.past) history_.reset(wanted.past);  // from here on nothing is thrown
+  if (wanted.past) history_.reset(wanted.past);  // nothing below throws
   if (plan_.routes.empty()) {
     history_->route.reset();
     return;
@@ -161,11 +161,10 @@ void aggregation::append(const aggregate::first_channel& way, int pe, std::span<
   if (sent || plan_.flush_ns != 0) keep_pace();
 }
 
-// With the senders, once per buffer.
+// Called once per buffer sent.
 void aggregation::keep_pace() {
   std::unique_lock duty(pipeline_.duty(), std::defer_lock);
-  // It is this thread's already when handlers push replies. If it is another's, that one handles what arrives, most of
-  // it.
+  // This thread is already on duty when handlers push replies. If another thread is, it handles most of the arrivals.
   if (!pipeline_.duty().is_mine() && !duty.try_lock()) return (void)pipeline_.help();
   if (plan_.flush_ns != 0) flush_if_due();
   pipeline_.consume();
@@ -199,7 +198,7 @@ void aggregation::finish() {
                            " pushers or getters still exist; destroy them before");
   const std::lock_guard duty(pipeline_.duty());
   if (!clock_.runs()) begin_timing();
-  // The threads of this PE have pushed all: alone on its node, it waits for messages, and sleeps where they arrive.
+  // All threads of this PE have pushed. A PE that is alone on its node waits for messages, and sleeps on the network.
   const bool alone = world_.places().members(world_.places().my_node()).size() == 1;
   while (!try_finish())
     world_.wait().until({.what = wait::operation::aggregate, .by_messages_only = alone},
@@ -248,7 +247,7 @@ void aggregation::begin_timing() {
   if (clock_.begin()) last_flush_ns_.store(now_ns(), std::memory_order_relaxed);
 }
 
-// What a thread pushes for its own PE does not meet the senders: others may still send to it.
+// Pushes to this PE itself must handle arrivals too: other PEs may still send to it.
 void aggregation::keep_pace_inside() {
   if (world_.pes() > 1) keep_pace();
 }
@@ -266,7 +265,7 @@ producer& aggregation::producer_comes() {
   {
     const std::lock_guard hold(pipeline_.filling());
     clock_.begin_sleep();
-    if (phases_.takes_direct_path()) leave_direct_path();  // what threads push goes by buffers
+    if (phases_.takes_direct_path()) leave_direct_path();  // items of other threads go through buffers
     for (const auto& each : producers_)
       if (each->is_free() && (!its || each->was_of(aggregate::this_thread()))) its = each.get();
     if (!its) its = producers_.emplace_back(std::make_unique<producer>(*this, *threads_)).get();

@@ -1,9 +1,9 @@
-// What is behind an aggregator: a plan, the pipeline that it describes, its phases, and what is counted of them.
+// The implementation of an aggregator: a plan, the pipeline that it describes, the phases, and their statistics.
 //
-// Made, finished and destroyed by all PEs together. pipeline.hpp says who may call what at the same time, phases.hpp
-// how a phase goes; here is what the thread that pushes does besides: it handles what has arrived once for each buffer
-// that it sends, and keeps the deadline of those that are not full. Its route stays; where another becomes worth it, all PEs
-// destroy it together and make the next, which takes over its history.
+// All PEs construct, finish and destroy it together. pipeline.hpp says which calls may run concurrently, and phases.hpp
+// how a phase runs. Here the pushing thread does two more things: it handles arrivals once per buffer that it sends,
+// and enforces the deadline of buffers that are not full. The route is fixed; when another route becomes worth a
+// change, all PEs destroy the aggregation together and make the next one, which inherits its history.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -50,7 +50,7 @@ class aggregation {
   producer& producer_comes();  // std::logic_error in a program that has no threads
   void producer_goes(producer& its);
   void keep_pace_inside();
-  void append(const aggregate::first_channel& way, int pe, std::span<const std::byte> items);  // `pe`: of tagged ones
+  void append(const aggregate::first_channel& way, int pe, std::span<const std::byte> items);  // `pe`: for tagged items
   [[nodiscard]] const aggregate::item_format& items_of_threads() const { return items_of_threads_; }
   [[nodiscard]] aggregate::chunk_budget& chunks() { return chunks_; }
   [[nodiscard]] std::int64_t flush_ns() const { return plan_.flush_ns; }
@@ -60,12 +60,12 @@ class aggregation {
   [[nodiscard]] bool route_change_due() const { return wanted_route().has_value(); }
   [[nodiscard]] std::optional<aggregate::scheme> wanted_route() const;
   [[nodiscard]] const aggregate::scheme& route() const { return plan_.how; }
-  // For the next; this one is to be destroyed.
+  // Moves the history to the next aggregation; this one must be destroyed then.
   [[nodiscard]] std::unique_ptr<history> give_history();
 
  private:
   aggregation(fabric::world& world, const aggregation_request& wanted, std::int64_t begun_ns);
-  static std::size_t deliver(void* self, const batch& items);  // what the last hop hands items to
+  static std::size_t deliver(void* self, const batch& items);  // the sink of the last hop
 
   void learn_from_phase();
   void leave_accounts() const;

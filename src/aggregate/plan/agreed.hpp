@@ -1,4 +1,5 @@
-// What PE 0 finds holds for all. Collective; std::bad_alloc, on all PEs, where the symmetric heap has no room for it.
+// The value of PE 0, on all PEs. Collective. Throws std::bad_alloc, on all PEs, if the symmetric heap has no room for
+// it.
 #pragma once
 #include <memory>
 #include <new>
@@ -17,7 +18,7 @@ T as_first_finds(fabric::world& world, const T& mine) {
   const std::unique_ptr<T, decltype(release)> shared(static_cast<T*>(world.memory().allocate(sizeof(T))), release);
   if (!shared) throw std::bad_alloc();
   world.everybody().sync();
-  // Only PE 0 writes: what it sends may arrive before the others have come as far.
+  // Only PE 0 writes: its broadcast may arrive before the other PEs have come this far.
   if (world.me().index() == 0) *shared = mine;
   fabric::broadcast(world.everybody(), shared.get(), shared.get(), sizeof(T), 0);
   const T found = *shared;

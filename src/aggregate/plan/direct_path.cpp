@@ -11,11 +11,11 @@
 #include "model/machine/machine_file.hpp"
 
 namespace lull::aggregate {
-// Lines of their own: what all arrive at is not what a PE looks at meanwhile.
+// Separate cache lines: a PE polls other words than those that arriving PEs write.
 struct direct_path::shared_words {
-  alignas(64) std::uint64_t left;     // the last phase that some PE found too large to be made directly
-  alignas(64) std::uint64_t arrived;  // in the leader's: how often PEs of this node have arrived
-  std::uint64_t nodes;                // in the leader's: and of other nodes, when all their PEs had arrived
+  alignas(64) std::uint64_t left;     // the last phase that some PE found too large for the direct path
+  alignas(64) std::uint64_t arrived;  // in the leader's: arrivals of PEs of this node
+  std::uint64_t nodes;                // in the leader's: arrivals of other nodes, each when all its PEs have arrived
   alignas(64) std::uint64_t word;
   std::uint64_t limit;
 };
@@ -37,7 +37,7 @@ direct_path::~direct_path() {
   world_.memory().release(mine_);
 }
 
-// What model::break_even_items() asks for, but the phase and the turns.
+// The costs that model::break_even_items() needs, except the empty phase and the PEs per core.
 model::direct_path_costs direct_path::measured(bool gets) {
   constexpr int repeats = 15, words = 32;
   const auto sorted_ns = [&](auto&& act) {
@@ -53,7 +53,7 @@ model::direct_path_costs direct_path::measured(bool gets) {
     return took;
   };
   const auto median_ns = [&](auto&& act) { return static_cast<double>(sorted_ns(act)[repeats / 2]); };
-  // Of what PEs do by themselves the least counts: in all others a PE may have lost its core.
+  // Of a local measurement the minimum counts: in the other repeats a PE may have lost its core.
   const double barrier = median_ns([&] { world_.everybody().sync(); });
   const double direct =
       static_cast<double>(sorted_ns([&] {
@@ -71,7 +71,7 @@ model::direct_path_costs direct_path::measured(bool gets) {
   return {.empty_phase_ns = 0, .barrier_ns = barrier, .ns_per_direct_item = direct};
 }
 
-// What PE 0 finds holds for all.
+// The result of PE 0 holds for all.
 std::uint64_t direct_path::limit(const buffered& other, const std::optional<model::direct_path_costs>& known) {
   model::machine here = model::this_machine();
   here.link = here.network;
@@ -80,11 +80,11 @@ std::uint64_t direct_path::limit(const buffered& other, const std::optional<mode
       model::predicted_direct_path(here, world_.pes(), static_cast<int>(pes_here_), other.gets, other.ns_per_phase);
   known_ = here.correction.off ? predicted_ : known ? *known : measured(other.gets);
   if (!here.correction.off) known_.empty_phase_ns = other.measured_ns_per_phase;
-  // Where PEs outnumber cores they issue their items in turn, as they meet.
+  // Where PEs outnumber cores, they issue their items one after the other, as they arrive at the barrier.
   predicted_.pes_per_core = known_.pes_per_core = world_.pes_per_core();
   predicted_.empty_phase_ns *= other.share_of_phase;
   known_.empty_phase_ns *= other.share_of_phase;
-  // Only PE 0 writes: what it sends may arrive before the others have come as far.
+  // Only PE 0 writes: its broadcast may arrive before the other PEs have come this far.
   if (world_.me().index() == 0) mine_->limit = model::break_even_items(known_, buffered_ns_);
   fabric::broadcast(world_.everybody(), &mine_->limit, &mine_->limit, sizeof mine_->limit, 0);
   return mine_->limit;

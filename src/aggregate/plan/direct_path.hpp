@@ -1,7 +1,7 @@
-// The direct path: phases without aggregation, how few items they may have, and the meeting of all at their end.
+// The direct path: phases without aggregation, the limit on their items, and the barrier at their end.
 //
-// All PEs begin such a phase together. One that finds it too large leaves the mode and says so to all, before it
-// arrives at the meeting; those that wait there already see that somebody left.
+// All PEs begin such a phase together. A PE that finds it too large leaves the direct path and notifies all others
+// before it arrives at the barrier. PEs that already wait there see that some PE has left.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,36 +15,37 @@ namespace lull::aggregate {
 
 class direct_path {
  public:
-  // Collective, as the destructor. Throws std::bad_alloc.
+  // Collective, like the destructor. Throws std::bad_alloc.
   explicit direct_path(fabric::world& world);
   ~direct_path();
   direct_path(const direct_path&) = delete;
   direct_path& operator=(const direct_path&) = delete;
 
-  // How many items of a PE cost as much directly as the buffers of a phase do; 0: not even one does. `gets`: an item is
-  // a get, else an atomic; what it and its phase cost in buffers is predicted. The machine's constants say it, corrected by what is
-  // measured here (LULL_CHOOSE=auto). Collective; the same everywhere, so it stays.
+  // The number of items per PE at which the direct path costs as much as the buffers of a phase; 0: even one item costs
+  // more. `gets`: an item is a get, otherwise an atomic. The costs of an item and of a phase in buffers are predicted
+  // from the machine's constants, corrected by measurements made here (LULL_CHOOSE=auto). Collective, with the same
+  // result on every PE, and therefore constant.
   struct buffered {
     bool gets;
     double ns_per_item, ns_per_phase;
     double measured_ns_per_phase;
-    double share_of_phase = 1;  // what the route that costs least in short phases takes of either
+    double share_of_phase = 1;  // of both costs, for the route that costs least in short phases
   };
-  // `known`: as they were found before, for another route.
+  // `known`: the costs found earlier, for another route.
   [[nodiscard]] std::uint64_t limit(const buffered& other, const std::optional<model::direct_path_costs>& known);
   [[nodiscard]] const model::direct_path_costs& costs() const { return known_; }
 
-  // Phases of one kind, with so many items of this PE in all of them.
+  // The phases of one kind, and the items of this PE in all of them.
   struct phases_seen {
     std::uint64_t phases = 0, items = 0;
   };
-  // `direct`: what this choice has come to.
+  // `direct`: the phases that took the direct path. Describes how this choice turned out.
   [[nodiscard]] std::vector<model::choice_account> accounts(const phases_seen& direct,
                                                             const phases_seen& buffered) const;
 
   void leave(std::uint64_t phase);
   [[nodiscard]] bool somebody_left(std::uint64_t phase) const;
-  // Returns when all have arrived, or somebody has left that phase.
+  // Returns when all PEs have arrived, or when some PE has left that phase.
   void meet(std::uint64_t phase);
 
  private:
@@ -58,9 +59,9 @@ class direct_path {
   std::uint64_t pes_here_, other_nodes_;
   shared_words* mine_;          // symmetric
   shared_words* at_node_;       // that of the node's leader
-  std::uint64_t meetings_ = 0;  // begun by this PE
+  std::uint64_t meetings_ = 0;  // barriers that this PE has entered
   model::direct_path_costs predicted_{}, known_{};
-  double buffered_ns_ = 0;  // an item
+  double buffered_ns_ = 0;  // per item
 };
 
 }  // namespace lull::aggregate

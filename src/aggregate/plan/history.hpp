@@ -1,4 +1,5 @@
-// What an aggregator has been before its route changed, and what it is chosen by: it goes from one aggregation to the next.
+// The history of an aggregator across changes of its route, and the state of the route's choice. It passes from one
+// aggregation to the next.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,15 +13,15 @@ inline namespace cpp_abi_1 {
 namespace detail {
 
 struct history {
-  // Of all aggregations that are over.
+  // Of all earlier aggregations.
   aggregate::hop_counts sent{};
   aggregate::phases::counts phases{};
   std::uint64_t pushed = 0;
   std::int64_t cpu_ns = 0, asleep_ns = 0;
 
-  std::optional<aggregate::route_choice> route{};  // none: there is no choice
+  std::optional<aggregate::route_choice> route{};  // empty: there is no choice
   std::int64_t last_phase_ended_ns = 0;
-  std::optional<model::direct_path_costs> direct{};  // what was measured of it
+  std::optional<model::direct_path_costs> direct{};  // measured costs of the direct path
 };
 
 }  // namespace detail

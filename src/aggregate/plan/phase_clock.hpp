@@ -1,5 +1,5 @@
-// What a PE's thread, or all of them, spend on phases: CPU time from a phase's first buffer to its end, and how much of
-// it asleep.
+// What a PE's thread, or all its threads, spend on phases: CPU time from a phase's first buffer to its end, and the
+// time asleep.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -14,13 +14,13 @@ class phase_clock {
   phase_clock(fabric::world& world, bool of_all_threads) : world_(world), of_all_threads_(of_all_threads) {}
 
   [[nodiscard]] bool runs() const { return timing_.load(std::memory_order_relaxed); }
-  bool begin() {  // false: another thread has begun it
+  bool begin() {  // false: another thread has started it
     if (timing_.exchange(true, std::memory_order_relaxed)) return false;
     cpu_begin_ns_ = now_of_cpu();
     begin_sleep();
     return true;
   }
-  void begin_sleep() {  // of a phase in which only other threads push
+  void begin_sleep() {  // for a phase in which only other threads push
     if (!counting_sleep_) asleep_begin_ns_ = world_.wait().statistics().ns_asleep;
     counting_sleep_ = true;
   }

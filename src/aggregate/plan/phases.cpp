@@ -62,7 +62,7 @@ void phases::over(std::uint64_t most_pushed) {
   most_pushed_ = direct_here_ = 0;
   left_direct_ = false;
   ++seen_.all;
-  direct_now_ = most_pushed < direct_limit_;  // a PE that comes to the limit has left
+  direct_now_ = most_pushed < direct_limit_;  // a PE that reaches the limit has left the direct path
   clock_.end();
 }
 
@@ -80,7 +80,7 @@ bool phases::finish_direct_phase(std::uint64_t items) {
   direct_here_ = items;
   world_.transfers().quiet(world_.transfers().default_context());
   direct_->meet(seen_.all + 1);
-  if (direct_->somebody_left(seen_.all + 1)) return false;  // which it did before it arrived
+  if (direct_->somebody_left(seen_.all + 1)) return false;  // a PE leaves before it arrives
   direct_here_ = 0;
   ++seen_.all;
   ++seen_.direct;

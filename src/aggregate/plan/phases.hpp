@@ -1,13 +1,13 @@
-// The phases of an aggregation, one after the other: what was pushed in one is handled before it is over.
+// The phases of an aggregation, one after the other. A phase is over when every item pushed in it has been handled.
 //
-//   working   items are pushed       try_finish() → hop after hop is closed when the one before is over → working
+//   working   items are pushed       try_finish() → each hop is closed when the one before it is over → working
 //
-// A phase in which every PE has so few items that aggregation would not pay takes the direct path, and ends with a
-// meeting of all. All PEs must begin it in the same mode, because a handler that runs here is not atomic with respect
-// to what others do directly; so the mode of a phase follows from what all PEs did in the one before. A PE that finds
-// the phase too large for that leaves the mode and says so to all, those that wait in the meeting included; then the
-// phase is finished as any. A phase with buffers also ends with a meeting when the next is to be direct: what others do
-// directly must not meet handlers that still run.
+// A phase in which every PE has too few items for aggregation to pay takes the direct path and ends with a barrier. All
+// PEs must begin a phase in the same mode, because a handler that runs here is not atomic with respect to the direct
+// operations of others; therefore the mode follows from what all PEs did in the phase before. A PE that finds the phase
+// too large leaves the direct path and notifies all others, including those that wait in the barrier; the phase then
+// finishes through the buffers. A phase with buffers also ends with a barrier if the next one takes the direct path:
+// direct operations must not meet handlers that still run.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,38 +23,38 @@ namespace lull::aggregate {
 
 class phases {
  public:
-  struct counts {  // that are over
+  struct counts {  // of phases that are over
     std::uint64_t all = 0, direct = 0, direct_items = 0;
     counts& operator+=(const counts& other) { return add_fields(*this, other); }
   };
 
-  // `replies`: the phases of the pipeline into which handlers push, or null; they end with these.
+  // `replies`: the phases of the pipeline into which handlers push, or null; they end together with these.
   phases(fabric::world& world, pipeline& through, phase_clock& clock, phases* replies)
       : world_(world), pipeline_(through), clock_(clock), replies_(replies) {}
 
-  // Finds out how few items take the direct path, from what others cost in buffers, and from what is `known` of it. Collective,
-  // before the first phase.
+  // Finds the limit of the direct path from `other`, the costs in buffers, and from `known`, its own costs if they were
+  // found earlier. Collective, before the first phase.
   void allow_direct_path(const direct_path::buffered& other, const std::optional<model::direct_path_costs>& known);
 
-  // Of so many phases without items, the median; finish() is that of the aggregation. So many before these touch memory that is
-  // new. Collective, before the first phase: none of them counts.
+  // The median duration of `measured` phases without items, after `warm_up` phases that touch new memory. `finish` ends
+  // a phase of the aggregation. Collective, before the first phase; none of these phases is counted.
   [[nodiscard]] double ns_of_empty(const std::function<void()>& finish, std::size_t warm_up, std::size_t measured);
 
   // A step that does not wait; true: the phase is over.
   bool try_finish();
-  [[nodiscard]] bool can_go_on() const;  // whether another step would do something besides consuming
-  // After that, when the next phase is direct: handlers of this one may still run elsewhere.
+  [[nodiscard]] bool can_go_on() const;  // whether another step would do more than consume
+  // Call after try_finish(): if the next phase takes the direct path, handlers of this one may still run elsewhere.
   void meet_before_direct_phase();
 
   [[nodiscard]] std::uint64_t direct_path_limit() const { return direct_now_ ? direct_limit_ : 0; }
   [[nodiscard]] bool takes_direct_path() const { return direct_now_ && !left_direct_; }
   void leave_direct_path();
-  bool finish_direct_phase(std::uint64_t items);  // false: somebody left, so it is to be finished as any
+  bool finish_direct_phase(std::uint64_t items);  // false: some PE left, so the phase must finish through the buffers
 
   [[nodiscard]] const counts& seen() const { return seen_; }
-  // Of the last phase that went through buffers, the same on all PEs: the most that one of them pushed.
+  // The most items that one PE pushed in the last phase through buffers; the same on all PEs.
   [[nodiscard]] std::uint64_t most_of_the_last() const { return most_of_the_last_; }
-  // Of the direct path, if there is one: what it costs, and what this choice has come to.
+  // The costs of the direct path, if there is one; accounts() describes how this choice turned out.
   [[nodiscard]] std::optional<model::direct_path_costs> direct_costs() const {
     return direct_ ? std::optional(direct_->costs()) : std::nullopt;
   }
@@ -68,14 +68,14 @@ class phases {
   phase_clock& clock_;
   phases* replies_;
   counts seen_;
-  std::size_t closed_ = 0;           // hops
-  std::uint64_t pushed_before_ = 0;  // this phase
+  std::size_t closed_ = 0;           // number of hops
+  std::uint64_t pushed_before_ = 0;  // before this phase
   std::uint64_t most_pushed_ = 0;    // by a PE in this phase, as far as known
   std::uint64_t most_of_the_last_ = 0;
   std::uint64_t direct_here_ = 0;  // items of this phase that went directly
   bool direct_now_ = false, left_direct_ = false;
-  std::uint64_t direct_limit_ = 0;       // with fewer items of each PE a phase is direct; 0: never
-  std::unique_ptr<direct_path> direct_;  // null when no phase is ever direct
+  std::uint64_t direct_limit_ = 0;       // a phase with fewer items on each PE is direct; 0: never
+  std::unique_ptr<direct_path> direct_;  // null: no phase is ever direct
 };
 
 }  // namespace lull::aggregate

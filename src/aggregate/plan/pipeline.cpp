@@ -123,7 +123,7 @@ bool pipeline::append(const first_channel& way, std::span<const std::byte> items
   return to.counts().buffers != before;
 }
 
-// Holds filling() while it detaches tags and appends their items, so that tags are kept in the order of the items, and
+// Holds filling() while it detaches tags and appends their items, so that tags are stored in the order of the items and
 // before any item leaves.
 bool pipeline::append(const first_channel& way, int pe, const tagged_items& how, std::span<const std::byte> items) {
   const hop& to = *hops_[way.hop];

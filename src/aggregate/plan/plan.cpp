@@ -22,29 +22,30 @@
 namespace lull::aggregate {
 namespace {
 
-// The link is measured by so many messages of either size in each of so many rounds: some milliseconds, once in a job.
+// The link is measured with this many messages of either size, in this many rounds: some milliseconds, once per job.
 constexpr int messages_of_link = 16, rounds_of_link = 3;
 constexpr std::size_t small_message = 1024, large_message = 32768;
-// No link is taken to cost less, however two noisy times may differ.
+// A lower bound on the costs of a link, however much two noisy times differ.
 constexpr model::link_costs cheapest_link{100, 0.01};
 
-// What all PEs plan with, the same everywhere, or they would come to different routes and buffers: the machine's constants, which may
-// be others on another node, as PE 0 has them; and what a message between nodes costs, by these constants and corrected.
+// The inputs of the plan, the same on all PEs, because different inputs would lead to different routes and buffers: the
+// machine's constants as PE 0 has them (they may differ on another node), and the costs of a message between nodes,
+// both from these constants and corrected.
 struct known_link {
   model::link_costs predicted, corrected;
-  double pes_per_core;      // most that take turns on a core
-  std::size_t pes_of_node;  // of the node that has most
+  double pes_per_core;      // the maximum over the cores
+  std::size_t pes_of_node;  // of the largest node
   model::machine constants;
 };
 
 model::machine constants_here() {
   model::machine here = model::this_machine();
-  static const std::size_t l2_bytes = this_topology().l2_bytes;  // milliseconds to find out
+  static const std::size_t l2_bytes = this_topology().l2_bytes;  // takes milliseconds to find
   here.aggregation.l2_bytes = l2_bytes;
   return here;
 }
 
-// Of some messages of either size, in turn. Collective.
+// Alternates between messages of either size. Collective.
 model::link_costs measured(fabric::world& world, const model::machine& here, std::byte* target) {
   const job::layout& layout = world.places();
   const pe_id peer = layout.leader(node_id{(layout.my_node().index() + 1) % layout.nodes()});
@@ -62,7 +63,7 @@ model::link_costs measured(fabric::world& world, const model::machine& here, std
   };
   model::corrected_term of_small(predicted(small_message), here.correction),
       of_large(predicted(large_message), here.correction);
-  time(large_message);  // the connection is made by the first message
+  time(large_message);  // the first message sets up the connection
   for (int i = 0; i < rounds_of_link; ++i) {
     of_small.saw(time(small_message));
     of_large.saw(time(large_message));
@@ -76,7 +77,7 @@ model::link_costs measured(fabric::world& world, const model::machine& here, std
 known_link find_out(fabric::world& world) {
   const model::machine here = constants_here();
   auto* const target = static_cast<std::byte*>(world.memory().allocate(large_message));
-  if (!target) throw std::bad_alloc();  // nor would there be room for buffers
+  if (!target) throw std::bad_alloc();  // there would be no room for buffers either
   std::size_t pes_of_node = 1;
   for (int node = 0; node < world.places().nodes(); ++node)
     pes_of_node = std::max(pes_of_node, world.places().members(node_id{node}).size());
@@ -89,7 +90,7 @@ known_link find_out(fabric::world& world) {
   return as_first_finds(world, mine);
 }
 
-// Found out for the first aggregation of a job; the links stay the same.
+// Found for the first aggregation of a job; links do not change.
 known_link link_between_nodes(fabric::world& world) {
   if (world.places().nodes() == 1) return {{}, {}, 1, static_cast<std::size_t>(world.pes()), constants_here()};
   static std::optional<known_link> known;
@@ -111,8 +112,8 @@ model::buffer_demand demand_of(const route& way) {
   return all;
 }
 
-// Messages to other nodes that end a phase, of the core that has most. Who closes a channel between nodes last sends for its node,
-// and each node has one such at a time.
+// Messages to other nodes that end a phase, on the core that sends the most. The last PE to close a channel between
+// nodes sends for its node, and each node has one such PE at a time.
 double last_messages_of(const route& way, int nodes, int pes, double pes_per_core) {
   const double nodes_per_core = std::max(1.0, pes_per_core * nodes / pes);
   double all = 0;
@@ -124,7 +125,7 @@ double last_messages_of(const route& way, int nodes, int pes, double pes_per_cor
   return all;
 }
 
-// Each route that `wanted` leaves.
+// The routes that `wanted` allows.
 std::vector<candidate> candidates(fabric::world& world, const model::machine& on, const wanted_route& wanted,
                                   const model::buffer_limits& limits) {
   std::vector<candidate> all;
@@ -155,7 +156,7 @@ wanted_route left_by(const aggregate_options& options) {
 
 void note_routes(plan& made, fabric::world& world, const model::machine& here, const model::link_costs& predicted,
                  const wanted_route& wanted, const model::buffer_limits& limits) {
-  // Between nodes, where several PEs of one can share what they send.
+  // Only between nodes, and only where several PEs of a node can share buffers.
   made.may_change = world.places().nodes() > 1 && world.places().nodes() < world.pes() && !here.correction.off;
   if (!made.may_change && !world.wait().has_table()) return;
   made.routes = candidates(world, here, wanted, limits);
@@ -239,7 +240,7 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
   const auto choose = [&] { return choose_route(world.places(), world.pes(), here, wanted, limits); };
   auto best = choose();
   const bool per_node = best && best->how.buffers == buffering::per_node;
-  // A PE alone on its node fills the node's buffers: then these are its own, and no item needs to say whose it is.
+  // The buffers of a node with a single PE are that PE's, and no item needs to carry its PE.
   if (best && best->how == scheme{buffering::per_node, 1} && world.places().nodes() == world.pes()) {
     wanted.buffers = aggregate_buffers::per_pe;
     wanted.hops = 1;

@@ -41,7 +41,7 @@ producer::producer(aggregation& to, aggregate::thread_exchange& inside)
 
 void producer::begin() {
   chunk_bytes_ =
-      aggregation_.chunks().bytes_of_each(usual_chunk, 2 * chunks_.size());  // as much again is for the rings
+      aggregation_.chunks().bytes_of_each(usual_chunk, 2 * chunks_.size());  // twice: the rings take the other half
   inside_.come(rings_);
   last_given_ns_ = aggregation_.flush_ns() != 0 ? now_ns() : 0;
   cpu_begin_ns_ = thread_cpu_ns();
@@ -97,7 +97,7 @@ void producer::make_room(int entry, std::size_t item_bytes) {
     if (!aggregation_.chunks().try_take(more)) {
       give_all();
       give_memory();
-      aggregation_.chunks().take(wanted);  // without one chunk no thread gets on
+      aggregation_.chunks().take(wanted);  // a thread cannot proceed without one chunk
     }
     full.memory.resize(wanted);
   }
@@ -117,7 +117,7 @@ void producer::advance() {
   aggregation_.advance();
 }
 
-// What templates call.
+// The functions that templates call.
 producer* open_producer(aggregation* a) { return &a->producer_comes(); }
 void close_producer(producer* p) noexcept { p->belongs_to().producer_goes(*p); }
 cursor* const* cursors_of(producer* p) noexcept { return p->cursors(); }

@@ -45,7 +45,7 @@ void route_choice::changed(const plan& how, double making_ns) {
   ++switches_;
 }
 
-// Phases of other sizes tell nothing of this one.
+// Phases of other sizes do not predict this one.
 std::optional<double> route_choice::median_of_like(const std::vector<seen>& phases, double items) {
   std::vector<std::int64_t> ns;
   for (const seen& one : phases)
@@ -64,8 +64,9 @@ std::optional<route_choice::comparison> route_choice::compares() const {
   return comparison{items, *before, *since, phases_before_ >= new_to_memory + fewest_seen};
 }
 
-// What ends a phase has been measured on both, so that the rest is its items'. Where the phases before were slow because memory was new
-// to them, they say too little: then all that a phase takes now is taken for its route's.
+// The cost of ending a phase has been measured on both routes, so the difference is due to the items. If the earlier
+// phases were slow because their memory was new, they are no baseline: then the whole duration of a phase now counts as
+// the route's cost.
 void route_choice::judge(const comparison& of_all) {
   alternative &now = routes_[taken_], &before = routes_[*former_];
   const double slower = of_all.since_ns - of_all.before_ns;
@@ -84,7 +85,7 @@ std::optional<model::choice_account> route_choice::account(const plan& how, std:
   const double items = static_cast<double>(pushed) / items_in_one_;
   const double in_one = items / static_cast<double>(phases);
   const auto of_an_item = [&](const candidate& one) { return ways_ * one.found.ns_of(in_one) / in_one; };
-  // What an item takes besides its route is the same on each.
+  // The part of an item's cost that does not depend on the route is the same on all.
   const double observed = cpu_ns_per_item * items_in_one_, beside = observed - of_an_item(how.routes[how.taken]);
   model::choice_account made{.choice = "route", .per = "item", .switches = switches_};
   for (std::size_t i = 0; i < how.routes.size(); ++i) {

@@ -28,7 +28,7 @@ double& of(all_ends& ends, const scheme& how) {
 std::size_t take_none(void*, const detail::batch& items) { return items.count; }
 
 double ns_of_end(fabric::world& world, const plan& how) {
-  constexpr std::size_t warm_up = 2, measured = 5;  // the former for connections, and the little memory that there is
+  constexpr std::size_t warm_up = 2, measured = 5;  // the warm-up is for connections and the little memory used
   pipeline through(world, how, item_format(sizeof(std::uint64_t), how.addressed(), false), {&take_none, nullptr}, true,
                    nullptr);
   phase_clock clock(world, false);
@@ -41,14 +41,14 @@ double ns_of_end(fabric::world& world, const plan& how) {
   return ends.ns_of_empty(finish, warm_up, measured);
 }
 
-// One look at each; 0: there is no room for it, on any PE.
+// Measures each route once; 0: some PE has no room for it.
 std::vector<double> ends_of(fabric::world& world, std::span<const candidate> routes, const aggregate_options& options) {
   std::vector<double> found;
   for (const candidate& one : routes) {
     aggregate_options small = options;
     small.hops = one.how.hops;
     small.buffers = one.how.buffers == buffering::per_node ? aggregate_buffers::per_node : aggregate_buffers::per_pe;
-    small.buffer_bytes = 1;  // as few as there can be
+    small.buffer_bytes = 1;  // the smallest possible
     try {
       found.push_back(ns_of_end(world, make_plan(world, small, sizeof(std::uint64_t))));
     } catch (const std::bad_alloc&) {
@@ -68,7 +68,8 @@ double median(looks of) {
 
 bool ends_are_measured() { return known().has_value(); }
 
-// What else runs on the machine comes and goes, and slows a whole look or a part of it: so of each look a route's share counts.
+// Other load on the machine comes and goes, and slows a whole pass or a part of it. The result for a route is therefore
+// the median of its shares of the passes, times the median duration of a pass.
 void measure_ends(fabric::world& world, std::span<const candidate> routes, const aggregate_options& options) {
   if (ends_are_measured()) return;
   std::vector<looks> shares(routes.size());

@@ -1,9 +1,10 @@
-// A lock between the threads of a PE. A thread that finds it taken waits as the PE's policy says; the one that gives it
-// up wakes it.
+// A lock between the threads of a PE. A thread that finds it taken waits according to the PE's wait policy; unlock()
+// wakes it.
 //
-// Free of charge where nobody waits but for an exchange of a word each way. Not recursive: a thread that may have it
-// already asks is_mine(). A waiter may also wait for something else meanwhile, whatever comes first. Mostly it is held for
-// less time than a sleep takes to begin and end: so a waiter looks a few times more before it waits.
+// Without contention it costs one atomic exchange to lock and one to unlock. It is not recursive: a thread that may
+// already hold it checks is_mine(). A waiter may also wait for another condition, whichever comes first. The lock is
+// usually held for less time than it takes to fall asleep and wake up, so a waiter checks a few more times before it
+// sleeps.
 #pragma once
 #include <atomic>
 
@@ -12,7 +13,7 @@
 
 namespace lull::aggregate {
 
-// Different for each thread that there is.
+// Different for each thread that exists at the same time.
 inline const void* this_thread() {
   static thread_local const char mark = 0;
   return &mark;
@@ -51,10 +52,11 @@ class policy_lock {
   }
   void unlock() {
     owner_.store(nullptr, std::memory_order_relaxed);
-    held_.exchange(false, std::memory_order_seq_cst);  // before the look at who waits, as theirs is before their tries
+    // Must precede the read of waiting_: a waiter announces itself before it tries to lock.
+    held_.exchange(false, std::memory_order_seq_cst);
     if (waiting_.load(std::memory_order_seq_cst) != 0) world_.memory().bell_of(world_.me()).ring();
   }
-  // Waits for something else, in the same way.
+  // Waits for another condition, in the same way.
   template <class Ready>
   void wait(Ready&& ready) {
     world_.wait().until({wait::operation::aggregate}, [&] {
@@ -63,7 +65,7 @@ class policy_lock {
       return false;
     });
   }
-  // Threads outnumber cores: between two looks at what it waits for, a waiter lets another have its core.
+  // Set when threads outnumber cores: a waiter then yields its core between two checks.
   void set_oversubscribed(bool oversubscribed) { oversubscribed_.store(oversubscribed, std::memory_order_relaxed); }
   [[nodiscard]] bool is_mine() const { return owner_.load(std::memory_order_relaxed) == this_thread(); }
 

@@ -13,14 +13,14 @@ namespace lull::aggregate {
 namespace {
 
 constexpr std::size_t most_parts = 64;
-constexpr std::size_t enough = 8192;          // chosen; bytes of a block: rather fewer than smaller
-constexpr std::int64_t patience_ns = 20'000;  // with a thread that has not come to its own part
+constexpr std::size_t enough = 8192;          // bytes of a block, chosen: rather fewer blocks than smaller ones
+constexpr std::int64_t patience_ns = 20'000;  // for which a thread leaves parts to their own threads
 
 std::size_t parts_for(thread_exchange::handling how, std::size_t cores) {
   return how == thread_exchange::handling::by_parts ? std::min(std::bit_ceil(cores), most_parts) : 1;
 }
 
-// Of a counter with one writer.
+// Adds to a counter with one writer.
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
   counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
@@ -40,7 +40,7 @@ thread_exchange::thread_exchange(fabric::world& world, const item_format& items,
 }
 
 thread_exchange::~thread_exchange() {
-  while (owner_) owner_ = std::move(owner_->next_);  // not one within the other
+  while (owner_) owner_ = std::move(owner_->next_);  // one by one: nested destructors would recurse
 }
 
 thread_exchange::all_parts::all_parts(thread_exchange& of) : of_(of) {
@@ -63,7 +63,7 @@ thread_exchange::rings& thread_exchange::make_rings() {
 void thread_exchange::come(rings& mine) {
   pushing_.fetch_add(1, std::memory_order_relaxed);
   const auto bytes_of_each = [&](std::size_t most, std::size_t blocks) {
-    return memory_.bytes_of_each(most, 2 * blocks);  // as much again is for the other channels
+    return memory_.bytes_of_each(most, 2 * blocks);  // the other channels take as much again
   };
   if (how_ == handling::at_once) {
     mine.block_bytes_ = bytes_of_each(most_.own_bytes, 1);
@@ -131,12 +131,12 @@ void thread_exchange::set_oversubscribed(bool oversubscribed) {
   for (auto& each : locks_) each->holder.set_oversubscribed(oversubscribed);
 }
 
-// That of a part is some lines and items at least, or there is none, and at most as large as was tried.
+// A part's stage has at least some lines and some items, or there is none; it is at most as large as was tested.
 void thread_exchange::make_stages(rings& mine) {
   if (how_ == handling::at_once || items_.stride == 0) return;
   constexpr std::size_t least = 4 * line, most = 4096;
   const std::size_t usual = std::clamp(most_.stages_bytes / parts_, least, most);
-  const std::size_t bytes = std::bit_floor(memory_.bytes_of_each(usual, 8 * parts_));  // the rest is for the blocks
+  const std::size_t bytes = std::bit_floor(memory_.bytes_of_each(usual, 8 * parts_));  // the blocks take the rest
   if (bytes < std::max(least, 4 * items_.stride) || !memory_.try_take(parts_ * bytes)) return;
   mine.stages_.resize(parts_ * bytes);
   for (std::size_t i = 0; i < parts_; ++i)
@@ -153,7 +153,7 @@ void thread_exchange::open(rings& mine, ring& r, std::size_t item_bytes) {
     const std::size_t more = wanted - memory.size();
     if (!memory_.try_take(more)) {
       if (wanted != least) continue;
-      memory_.take(more);  // without it no thread gets on
+      memory_.take(more);  // a thread cannot proceed without it
     }
     memory.resize(wanted);
   }
@@ -161,7 +161,7 @@ void thread_exchange::open(rings& mine, ring& r, std::size_t item_bytes) {
   place_cursor(r, opened);
 }
 
-// Adds what was written since to the open block, if there is one.
+// Adds the items written since the last commit to the open block, if there is one.
 void thread_exchange::commit(const rings& mine, ring& r) {
   if (!r.at.next) return;
   block& open = open_block(mine, r);
@@ -175,7 +175,7 @@ void thread_exchange::commit(const rings& mine, ring& r) {
   r.at.next = r.stage.data();
 }
 
-// Where the next items of the open block are written.
+// Points the cursor at the place of the next items of the open block.
 void thread_exchange::place_cursor(ring& r, block& open) {
   const std::size_t room = open.memory.size() - open.bytes;
   const std::span<std::byte> free =
@@ -229,8 +229,8 @@ bool thread_exchange::try_handle(std::size_t part) {
   return hold && handle(part);
 }
 
-// Until its own items are handled and the others have ended, too, for whom it handles its parts meanwhile; or no longer
-// than threads of a PE that share its work are apart.
+// Handles the thread's own parts until its items are handled and the other threads have ended too. Gives up after an
+// interval (patience_ns) without anything to handle.
 void thread_exchange::leave_others_to_theirs(rings& mine) {
   const auto done = [&] {
     if (pushing_.load(std::memory_order_acquire) != 0) return false;
@@ -255,7 +255,7 @@ bool thread_exchange::help(const rings& mine) {
   return any;
 }
 
-// Returns when ready() holds, which comes of handling that part.
+// Handles the part until ready() holds.
 template <class Ready>
 void thread_exchange::handle_until(const rings& mine, std::size_t part, Ready&& ready) {
   while (!ready()) {

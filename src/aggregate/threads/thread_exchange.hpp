@@ -1,21 +1,22 @@
-// What the threads of a PE push for that PE itself: it goes from thread to thread, and into no buffer that they share.
+// Items that the threads of a PE push for that PE itself. They go from thread to thread, without a shared buffer.
 //
-// The items of a PE fall into parts: one, unless its handler says more. Those of one part are handled one at a time, by
-// whoever holds the part; those of different parts at the same time. Each thread that pushes has a ring of blocks for
-// each part, which it alone fills; whoever holds the part empties it, in order. So an item takes no lock and no atomic
-// operation, and no cache line that two threads write; a block takes two counters and one lock, which mostly nobody else
-// wants. Items of one size are written to a *stage* first, a few KiB that stay in the nearest cache, and move to the block
-// together, by whole lines: a line of a block was read by another core last, and to get it back takes as long for an
-// item as for a line (docs/design/aggregation-speed.md, "Threads of a PE"). Parts are divided among the threads, and
-// a thread takes those of others only where it has nothing else to do, and their own thread has not come to them for some
-// time: that one's core has what the items are about.
+// The items of a PE fall into parts: one, unless its handler declares more. The items of one part are handled one at a
+// time, by the thread that holds the part; items of different parts at the same time. Each pushing thread has a ring of
+// blocks for each part, which it alone fills; the holder of the part empties it, in order. An item therefore takes no
+// lock and no atomic operation, and writes no cache line that another thread writes. A block takes two counters and one
+// lock, which is rarely contended. Items of one size are first written to a *stage* of a few KiB that stays in the
+// nearest cache, and move to the block together, by whole lines: another core read the block's lines last, and getting
+// such a line back takes as long for one item as for a whole line (docs/design/aggregation-speed.md, "Threads of a
+// PE"). The threads divide the parts among themselves. A thread handles the parts of others only when it has nothing
+// else to do and their own thread has not handled them for some time, because the cache of that thread's core holds
+// their data.
 //
-// A ring has eight blocks, or four where memory is so short that eight would be small ones: to go through more memory than
-// the near caches hold costs less than to write to lines that another core has read just now.
+// A ring has eight blocks, or four where memory is so short that eight would be small: going through more memory than
+// the near caches hold costs less than writing to lines that another core has just read.
 //
 // Without parts, where handlers may run in any number of threads at once, a thread handles its own blocks itself.
 //
-// come(), go(), make_room(), give() and tend() of one `rings` belong to one thread; the others may be called by any.
+// come(), go(), make_room(), give() and tend() of one `rings` belong to one thread; any thread may call the others.
 #pragma once
 #include <array>
 #include <atomic>
@@ -37,7 +38,7 @@ class thread_exchange {
   static constexpr std::size_t most_blocks = 8;  // of a ring
   static constexpr std::size_t line = 64;
 
-  // Memory that begins with a cache line.
+  // Allocates memory aligned to a cache line.
   template <class T>
   struct by_lines {
     using value_type = T;
@@ -52,18 +53,18 @@ class thread_exchange {
 
   struct block {
     lines memory;
-    std::size_t bytes = 0;  // of items in it
+    std::size_t bytes = 0;  // of its items
   };
   struct ring {
-    alignas(line) cursor at;       // by the thread that pushes, as are the stage and the blocks; null: no block is open
+    alignas(line) cursor at;       // by the pushing thread, like the stage and the blocks; null: no block is open
     std::span<std::byte> stage{};  // empty: items are written to the block
     alignas(line) std::array<block, most_blocks> blocks;
     alignas(line) std::atomic<std::uint64_t> published{0};  // blocks
-    alignas(line) std::atomic<std::uint64_t> consumed{0};   // by who holds the part
+    alignas(line) std::atomic<std::uint64_t> consumed{0};   // by the thread that holds the part
   };
 
  public:
-  // Of one thread.
+  // The rings of one thread.
   class rings {
    public:
     explicit rings(std::size_t parts) : of_part_(std::make_unique<ring[]>(parts)) {}
@@ -74,14 +75,14 @@ class thread_exchange {
 
     std::unique_ptr<ring[]> of_part_;
     lines stages_;
-    std::size_t number_ = 0, block_bytes_ = 0, depth_ = most_blocks;        // depth: blocks of a ring that are used
-    std::atomic<std::uint64_t> items_{0}, blocks_{0}, bytes_{0}, room_{0};  // that left; written by its thread alone
+    std::size_t number_ = 0, block_bytes_ = 0, depth_ = most_blocks;        // depth: blocks in use per ring
+    std::atomic<std::uint64_t> items_{0}, blocks_{0}, bytes_{0}, room_{0};  // published; written by its thread alone
     std::unique_ptr<rings> next_;
   };
 
   enum class handling : std::uint8_t { one_at_a_time, by_parts, at_once };
 
-  // What applies a batch of items, with `handler`.
+  // Applies a batch of items with `handler`.
   struct delivery {
     detail::apply_batch apply;
     void* handler;
@@ -94,23 +95,24 @@ class thread_exchange {
   thread_exchange& operator=(const thread_exchange&) = delete;
   ~thread_exchange();
 
-  // A power of two; rings have so many.
+  // A power of two. Each `rings` has one ring per part.
   [[nodiscard]] std::size_t parts() const { return parts_; }
 
   rings& make_rings();     // one caller at a time
   void come(rings& mine);  // before its first make_room()
-  // Returns when what it has pushed has been handled; it stays some microseconds for the others' ends, with its parts.
+  // Returns when the items pushed have been handled. Stays some microseconds until the other threads end, and handles
+  // its parts until then.
   void go(rings& mine);
   void give_memory(rings& mine);  // of blocks, after go()
 
-  // Makes room for an item; where that takes another block, handles what there is for the thread's own parts. Whether it
-  // took one.
+  // Makes room for an item. If that takes another block, handles the thread's own parts first. Returns whether it took
+  // a block.
   bool make_room(rings& mine, std::size_t part, std::size_t item_bytes);
-  void give(rings& mine);  // what is in blocks that are not full
-  bool tend(rings& mine);  // handles what there is for its own parts; whether there was anything
+  void give(rings& mine);  // publishes blocks that are not full
+  bool tend(rings& mine);  // handles the thread's own parts; returns whether there was anything
   void set_oversubscribed(bool oversubscribed);
 
-  // Calls act() while no thread handles items of this PE that may not be handled at the same time.
+  // Calls act() while no thread handles items of this PE that must not be handled at the same time.
   template <class Act>
   void exclusively(Act&& act) {
     if (how_ == handling::at_once) return act();
@@ -152,8 +154,8 @@ class thread_exchange {
   void publish(rings& mine, ring& r);
   void apply(const block& items);
   [[nodiscard]] bool anything_for(std::size_t part) const;
-  bool handle(std::size_t part);      // holding it
-  bool try_handle(std::size_t part);  // unless another does
+  bool handle(std::size_t part);      // by its holder
+  bool try_handle(std::size_t part);  // unless another thread holds it
   void leave_others_to_theirs(rings& mine);
   bool help(const rings& mine);  // with any part
   template <class Ready>
@@ -169,8 +171,8 @@ class thread_exchange {
   std::vector<std::unique_ptr<part>> locks_;
   std::atomic<int> pushing_{0};  // threads between come() and go()
   std::atomic<bool> oversubscribed_{false};
-  std::unique_ptr<rings> owner_;         // of all, each of the one made before it
-  std::atomic<rings*> newest_{nullptr};  // owner_, for those that read
+  std::unique_ptr<rings> owner_;         // the newest, which owns the one made before it, and so on
+  std::atomic<rings*> newest_{nullptr};  // owner_, for readers
 };
 
 }  // namespace lull::aggregate
