@@ -21,7 +21,7 @@ transport::rdma_use wanted_rdma() {
                           : transport::rdma_use::automatic;
 }
 
-// Builds whose processes share memory and messages have the same: it follows from the sizes of what they share.
+// The same for all builds that can share memory and exchange messages: it follows from the sizes of the shared types.
 constexpr std::uint64_t form_of_this_build = [] {
   std::uint64_t form = 0;
   for (const std::size_t bytes : {sizeof(pe_header), sizeof(symmetric_memory::offer), sizeof(block_descriptor)})
@@ -104,7 +104,7 @@ std::unique_ptr<protocol> world::make_protocol() {
   return made;
 }
 
-// Tells the others where this PE's memory is and how to send to it, and learns theirs.
+// Sends the location of this PE's memory and its address to the other PEs, and receives theirs.
 void world::join() {
   const symmetric_memory::offer mine = memory_.mine();
   std::vector<std::byte> blob(sizeof form_of_this_build + sizeof mine);
@@ -136,7 +136,7 @@ void world::finalize() {
   if (protocol_) {
     serving_.store(nullptr, std::memory_order_release);
     progress_.reset();
-    boot_.fence();  // nobody serves any more, so nobody is disturbed by a connection that ends
+    boot_.fence();  // no PE serves any more, so the end of a connection disturbs none
     protocol_->disconnect();
     boot_.fence();
   }

@@ -1,9 +1,8 @@
-// The assembled runtime of one PE: who is here, the symmetric memory, the transfers, the waiting, and the teams that
-// stand on these.
+// The assembled runtime of one PE: the members of the job, the symmetric memory, the transfers, the waiting, and the
+// teams.
 //
 // States: constructed (collective: all PEs of the job construct it together) → in use → finalize() (collective) → gone.
-// memory().allocate() and release(), finalize() and collective calls on one team may be called from one thread at a
-// time.
+// memory().allocate() and release(), finalize(), and collective calls on one team belong to one thread at a time.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -29,14 +28,14 @@ namespace lull::fabric {
 
 class world {
  public:
-  // In the job that `boot` has joined, which must outlive it.
+  // In the job that `boot` has joined. `boot` must outlive the world.
   explicit world(job::bootstrap& boot);
   ~world();
   world(const world&) = delete;
   world& operator=(const world&) = delete;
 
   void finalize();
-  // Collective: PE 0 gets what every PE gives here, in their order; the others get nothing. Once for each key.
+  // Collective: PE 0 gets the contributions of all PEs, in their order; the others get nothing. Once for each key.
   [[nodiscard]] std::vector<std::vector<std::byte>> tell_first_pe(const std::string& key,
                                                                   std::span<const std::byte> mine);
   [[noreturn]] void abort(int exit_code, const std::string& why) { boot_.abort(exit_code, why); }
@@ -56,11 +55,11 @@ class world {
   [[nodiscard]] team& everybody() { return *everybody_; }  // all PEs; slot 0
   [[nodiscard]] team& node_team() { return *node_team_; }  // those that share memory with this one; slot 1
   [[nodiscard]] const team_ground& ground() const { return *ground_; }
-  // Whether anything to other nodes can go by RDMA.
+  // Whether operations on other nodes can use RDMA.
   [[nodiscard]] bool has_rdma() const { return protocol_ && protocol_->remote_memory() != nullptr; }
 
-  [[nodiscard]] bool checks() const { return checks_; }  // LULL_CHECK: look for mistakes of the program
-  // Whether calls are looked at, by checks or for statistics.
+  [[nodiscard]] bool checks() const { return checks_; }  // LULL_CHECK: check the program for mistakes
+  // Whether calls are observed, by checks or for statistics.
   [[nodiscard]] bool watched() const { return watched_.load(std::memory_order_relaxed); }
   void count_calls(bool on);  // for the statistics, if there are any
 
@@ -76,10 +75,10 @@ class world {
   int most_teams_;
   symmetric_memory memory_;
   std::byte* team_blocks_;
-  std::uint64_t* awaited_;                          // by this PE: where others look that write here by RDMA
+  std::uint64_t* awaited_;                          // by this PE: PEs that write here by RDMA read it
   std::unique_ptr<protocol> protocol_;              // null when all PEs share memory
   std::unique_ptr<progress_thread> progress_;       // the same
-  std::atomic<progress_thread*> serving_{nullptr};  // progress_, once it is complete
+  std::atomic<progress_thread*> serving_{nullptr};  // progress_, once the thread may be used
   std::optional<wait::waiting> waiting_;
   std::optional<class transfers> transfers_;
   std::optional<team_ground> ground_;

@@ -1,6 +1,6 @@
-// The allocator of the symmetric heap. It hands out offsets; its book-keeping is private memory, so a program that
-// writes past an allocation cannot break it. First fit in ascending order is deterministic: PEs that make the same
-// calls in the same order (as OpenSHMEM demands) get the same offsets without talking to each other.
+// The allocator of the symmetric heap. It returns offsets; its bookkeeping is in private memory, so a program that
+// writes past an allocation cannot corrupt it. First fit in ascending order is deterministic: PEs that make the same
+// calls in the same order (as OpenSHMEM requires) get the same offsets without communication.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -12,12 +12,12 @@ class heap {
  public:
   explicit heap(std::size_t bytes);
 
-  // Offset of a free block of at least `bytes`, a multiple of `alignment` (a power of two, at least 64 is used, so that
-  // neighbours never share a cache line). Nothing when there is no such block.
+  // Offset of a free block of at least `bytes`. It is a multiple of `alignment`, a power of two of which at least 64 is
+  // used, so that neighbouring blocks never share a cache line. Empty if there is no such block.
   [[nodiscard]] std::optional<std::size_t> allocate(std::size_t bytes, std::size_t alignment = 64);
-  // Size given to allocate(), rounded up; nothing for an offset that was not handed out.
+  // Size given to allocate(), rounded up; empty for an offset that is not allocated.
   [[nodiscard]] std::optional<std::size_t> size_of(std::size_t offset) const;
-  bool release(std::size_t offset);  // false for an offset that was not handed out
+  bool release(std::size_t offset);  // false for an offset that is not allocated
   [[nodiscard]] std::size_t in_use() const { return in_use_; }
 
  private:

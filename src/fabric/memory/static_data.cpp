@@ -19,7 +19,7 @@
 namespace lull::fabric {
 namespace {
 
-// What a forked child needs to make its copy; set once, before any fork that could matter.
+// What a forked child needs to make its copy; set once, before any fork that matters.
 struct moved {
   std::byte* begin = nullptr;
   std::size_t bytes = 0;
@@ -27,13 +27,13 @@ struct moved {
   std::size_t offset = 0;
 } shared_now;
 
-// Library calls on the program's variables as bytes are avoided: a sanitizer would see its red zones read.
+// A system call, because a library call on the program's variables would read a sanitizer's red zones.
 bool copy_to_file(int fd, std::size_t at, const std::byte* from, std::size_t bytes) {
   return syscall(SYS_pwrite64, fd, from, bytes, at) == static_cast<long>(bytes);
 }
 
-// Copies what the file initialises, and of the rest only pages this process has ever touched: a large .bss must not
-// become memory.
+// Copies the part that the file initialises. Of the rest it copies only pages that this process has touched, because a
+// large .bss must not become memory.
 bool copy_touched(const static_range& where, int fd, std::size_t offset) {
   const std::size_t page = page_size();
   const descriptor map(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
@@ -49,13 +49,13 @@ bool copy_touched(const static_range& where, int fd, std::size_t offset) {
   return copied;
 }
 
-// In the child of a fork: private pages in place of the shared ones, filled from their file.
+// Runs in the child of a fork: replaces the shared pages by private ones, filled from their file.
 void make_private_copy() {
   if (shared_now.bytes == 0) return;
-  const moved from = std::exchange(shared_now, {});  // the child's own children are copied as any process is
+  const moved from = std::exchange(shared_now, {});  // later forks of the child copy these as usual
   if (mmap(from.begin, from.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
       MAP_FAILED)
-    _exit(1);  // nobody to tell: a child that ran out of memory
+    _exit(1);  // out of memory: the child cannot report it
   const auto begin = static_cast<off_t>(from.offset);
   const auto end = begin + static_cast<off_t>(from.bytes);
   for (off_t data = lseek(from.fd, begin, SEEK_DATA); data >= 0 && data < end;) {
@@ -104,8 +104,8 @@ static_range find_static_data() {
 void move_static_data(const static_range& where, int fd, std::size_t offset) {
   descriptor kept(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!kept) throw error("share the program's static variables", describe_errno(errno));
-  // From here on until mmap has returned, a write by another thread of the program would be lost; OpenSHMEM programs
-  // start their threads after shmem_init.
+  // A write by another thread between this copy and the return of mmap would be lost; OpenSHMEM programs start their
+  // threads after shmem_init.
   if (!copy_touched(where, fd, offset) || mmap(where.begin, where.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                                                fd, static_cast<off_t>(offset)) == MAP_FAILED)
     throw error("share the program's static variables", describe_errno(errno), "set LULL_STATIC_DATA=private");

@@ -28,7 +28,7 @@ symmetric_memory::symmetric_memory(pe_id me, int pes, std::size_t reserved)
       memory_of_(static_cast<std::size_t>(pes)),
       headers_(static_cast<std::size_t>(pes)),
       allocator_(heap_bytes_) {
-  // What others write here first would else be far from the cores that read it.
+  // Otherwise pages that others write first would be far from the cores that read them.
   if (numa_node_ && !keep_on_numa_node({own_.data(), header_bytes_ + symmetric_bytes_}, *numa_node_))
     numa_node_.reset();
   const auto mine = static_cast<std::size_t>(me.index());
@@ -58,7 +58,7 @@ void symmetric_memory::map(std::span<const offer> all, const job::layout& places
                   "give SHMEM_SYMMETRIC_SIZE the same value everywhere");
     if (all[pe].static_bytes != static_.bytes || all[pe].static_identity != static_.identity) one_program = false;
   }
-  if (!one_program) {  // the PEs run different programs: their variables have nothing to do with each other
+  if (!one_program) {  // different programs: their variables are unrelated
     static_ = {};
     symmetric_bytes_ = heap_bytes_;
     own_.shrink(header_bytes_ + symmetric_bytes_);
@@ -81,7 +81,7 @@ void symmetric_memory::map(std::span<const offer> all, const job::layout& places
 }
 
 void* symmetric_memory::allocate(std::size_t bytes, std::size_t alignment) {
-  // Offsets are aligned alike on all PEs, addresses as far as the heap is.
+  // Offsets are aligned the same on all PEs; addresses only up to the alignment of the heap.
   if (alignment > greatest_alignment) return nullptr;
   const auto offset = allocator_.allocate(bytes, alignment);
   return offset ? heap_base_ + *offset : nullptr;

@@ -12,11 +12,11 @@ void add(const axpy& how, void* target, const void* source, std::size_t bytes) {
   std::memcpy(&factor, how.factor.data(), sizeof factor);
   auto* const to = static_cast<std::byte*>(target);
   const auto* const from = static_cast<const std::byte*>(source);
-  for (std::size_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {  // by memcpy: vectorised, and alignment is free
+  for (std::size_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {  // memcpy vectorises and needs no alignment
     T x, y;
     std::memcpy(&x, from + at, sizeof x);
     std::memcpy(&y, to + at, sizeof y);
-    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, long>) {  // wrap around, as atomics do
+    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, long>) {  // wraps around, like atomics
       using bits = std::make_unsigned_t<T>;
       y = static_cast<T>(static_cast<bits>(y) + static_cast<bits>(factor) * static_cast<bits>(x));
     } else {

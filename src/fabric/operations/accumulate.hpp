@@ -1,7 +1,7 @@
-// y += a·x on blocks of numbers in another PE's heap, each element once and whole.
+// y += a·x on blocks of numbers in another PE's heap; each element is updated exactly once, as a whole.
 //
-// Updates of one PE's memory exclude each other by a lock in that PE's segment, so accumulates from any number of PEs
-// and from its own progress thread may meet in the same elements. They are not atomic towards puts, gets and atomics.
+// A lock in the PE's segment serialises the updates of its memory, so accumulates from any number of PEs and from its
+// own progress thread may overlap. They are not atomic with respect to puts, gets and atomics.
 #pragma once
 #include <pthread.h>
 
@@ -16,19 +16,19 @@ enum class number : std::uint8_t { int_, long_, float_, double_, complex_float, 
 
 [[nodiscard]] std::size_t size_of(number type);
 
-struct axpy {  // the kind of the elements and the factor, in the elements' own type
+struct axpy {  // the type of the elements, and the factor in that type
   number type;
   alignas(8) std::array<std::byte, 16> factor;
 };
 
-// target[i] += factor · source[i] for elements that make up `bytes`. Neither needs to be aligned.
+// target[i] += factor · source[i] for the elements in `bytes` bytes. No alignment is required.
 void apply_axpy(const axpy& how, void* target, const void* source, std::size_t bytes);
 
-// A lock between processes that share memory. Its holder never waits for anything else while it holds it. Where it dies
-// meanwhile, the next has the lock: the job is about to end, and must not hang.
+// A lock between processes that share memory. Its holder waits for nothing else. If the holder dies, the next process
+// gets the lock: the job is about to end and must not hang.
 class shared_lock {
  public:
-  void open();  // once, by the owner of the memory, before anybody uses it
+  void open();  // once, by the owner of the memory, before its first use
   void lock() {
     if (pthread_mutex_lock(&mutex_) == EOWNERDEAD) [[unlikely]]
       pthread_mutex_consistent(&mutex_);

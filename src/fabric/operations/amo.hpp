@@ -1,5 +1,5 @@
-// What happens at the target of a transfer, whoever does it there: the sender itself through shared memory, or the
-// target's process on the arrival of a message. The one implementation of each, for local and remote callers alike.
+// What happens at the target of a transfer. The sender does it itself through shared memory, or the target's process
+// does it when a message arrives. Each operation has one implementation for local and remote callers.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -11,7 +11,7 @@ namespace lull::fabric {
 
 enum class amo_op : std::uint8_t { add, set, compare_swap, fetch, bit_and, bit_or, bit_xor, max };
 
-// An atomic operation on a 4- or 8-byte word at `offset`; max never lowers it.
+// An atomic operation on a 4- or 8-byte word at `offset`. max never lowers the word.
 struct amo {
   amo_op op;
   std::uint8_t width;
@@ -20,16 +20,16 @@ struct amo {
   std::uint64_t compare = 0;
 };
 
-// Applies `u` to the word at `where`; the old value.
+// Applies `u` to the word at `where`. Returns the old value.
 std::uint64_t apply_amo(const amo& u, void* where);
 
-// Nothing may come from nowhere: programs pass null with a length of 0, which memcpy does not allow.
+// Programs pass null with a length of 0, which memcpy does not allow.
 inline void copy_bytes(void* target, const void* source, std::size_t bytes) {
   if (bytes != 0) std::memcpy(target, source, bytes);
 }
 
-// Copies a block into a heap in which somebody may be waiting for it: a block that is one aligned word arrives as a
-// whole and after everything written before it, so a put of a word may serve as a flag.
+// Copies a block into a heap in which a PE may wait for it. A block that is one aligned word arrives as a whole and
+// after everything written before it, so a put of a word may serve as a flag.
 inline void deliver(void* target, const void* source, std::size_t bytes) {
   const auto store = [&]<class Word>(Word word) {
     std::memcpy(&word, source, sizeof word);
@@ -46,8 +46,8 @@ inline void deliver(void* target, const void* source, std::size_t bytes) {
     copy_bytes(target, source, bytes);
 }
 
-// The same for blocks that were put beside each other and have travelled as one: what arrives as a whole by itself, an
-// aligned word of 2, 4 or 8 bytes, arrives as a whole among others.
+// The same for adjacent puts that travelled as one block: an aligned word of 2, 4 or 8 bytes, which arrives as a whole
+// if it is put alone, arrives as a whole here too.
 inline void deliver_joined(void* target, const void* source, std::size_t bytes) {
   auto* to = static_cast<std::byte*>(target);
   const auto* from = static_cast<const std::byte*>(source);
@@ -73,7 +73,7 @@ inline void deliver_joined(void* target, const void* source, std::size_t bytes) 
   }
 }
 
-// Written beside the data, after it: how a receiver learns that a put is complete.
+// Applied after the data has been written: tells the receiver that a put is complete.
 struct signal_amo {
   std::size_t offset;
   std::uint64_t value;

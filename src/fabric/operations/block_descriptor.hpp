@@ -1,8 +1,8 @@
-// The places of a non-contiguous block of memory: equal blocks at regular distances, on up to 8 levels, as ARMCI and
-// multi-dimensional arrays have them.
+// The places of a non-contiguous block of memory: equal blocks at regular distances, on up to 8 levels, as in ARMCI and
+// in multi-dimensional arrays.
 //
-// counts[0] is the length of a block in bytes, counts[l] for l ≥ 1 how often the level below is repeated,
-// strides[l - 1] bytes apart. Blocks are numbered in memory order of their indices, the lowest level fastest.
+// counts[0] is the length of a block in bytes. For l ≥ 1, counts[l] is the number of repetitions of the level below,
+// strides[l - 1] bytes apart. Blocks are numbered in the order of their indices, the lowest level fastest.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace lull::fabric {
 
 struct block_descriptor {
   static constexpr int most_levels = 8;
-  std::uint32_t levels = 0;  // of strides; 0: one contiguous block
+  std::uint32_t levels = 0;  // number of strides; 0: one contiguous block
   std::array<std::uint64_t, most_levels + 1> counts{};
   std::array<std::int64_t, most_levels> strides{};
 
@@ -25,7 +25,7 @@ struct block_descriptor {
   }
   [[nodiscard]] std::size_t bytes() const { return block_bytes() * blocks(); }
 
-  // Calls visit(offset in bytes) for `count` blocks from the number `first` on.
+  // Calls visit(offset in bytes) for `count` blocks, beginning with block `first`.
   template <class Visit>
   void for_blocks(std::size_t first, std::size_t count, Visit&& visit) const {
     std::array<std::uint64_t, most_levels + 1> index{};
@@ -46,7 +46,7 @@ struct block_descriptor {
     }
   }
 
-  // The lowest and one past the highest byte it touches, relative to its beginning.
+  // The lowest byte and one past the highest byte of all blocks, relative to the address of the first.
   struct extent {
     std::int64_t low, high;
   };

@@ -39,7 +39,7 @@ void completion::expect_overtakable(outstanding& of, pe_id by) {
 void completion::replied(outstanding& of, pe_id by) {
   at(by).replies_due.fetch_sub(1, std::memory_order_relaxed);
   replies_due_.fetch_sub(1, std::memory_order_release);
-  of.replies_due_.fetch_sub(1, std::memory_order_release);  // the last: its owner may then be gone
+  of.replies_due_.fetch_sub(1, std::memory_order_release);  // last: its owner may be gone afterwards
 }
 
 void completion::acknowledged(pe_id by, std::uint32_t messages) {

@@ -1,11 +1,11 @@
-// When operations on other nodes are complete: each message that changes memory there has a number, by its target, and
-// the target acknowledges. What gets and fetching atomics wait for is their reply, and what goes by RDMA (rdma.hpp) counts
-// as one that is due until the target has all of it.
+// Completion of operations on other nodes. Each message that changes memory there has a number per target, which the
+// target acknowledges. Gets and fetching atomics complete with their reply. An operation by RDMA (rdma.hpp) counts as a
+// reply that is due until the target has all of it.
 //
-// quiet is: tickets() of a context, then wait until reached(), then complete(). fence is quiet where a message of the
-// context may be overtaken, and nothing where not.
+// A quiet takes the tickets() of a context, waits until reached(), then calls complete(). A fence is a quiet if a
+// message of the context may be overtaken, and nothing otherwise.
 //
-// All but what is marked is called with the lock of the protocol held.
+// Call with the lock of the protocol held, except where a comment says otherwise.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace lull::fabric {
 
-// The operations of one context that may be under way.
+// The operations of one context that may be outstanding.
 class outstanding {
  public:
   outstanding() = default;
   outstanding(const outstanding&) = delete;
   outstanding& operator=(const outstanding&) = delete;
 
-  // No other has it, or has had it: memory of a context that is gone is used again, its number is not.
+  // Unique over the life of the process: the memory of a context may be reused, its number is not.
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] bool none() const { return !any_.load(std::memory_order_acquire); }  // without the lock
   // Whether a later message may overtake one of these. Without the lock.
@@ -33,13 +33,13 @@ class outstanding {
   inline static std::atomic<std::uint64_t> numbers_{0};
   std::uint64_t number_ = numbers_.fetch_add(1, std::memory_order_relaxed) + 1;
   std::vector<std::uint64_t> last_;            // by PE: the number of the last message to it; empty before the first
-  std::vector<pe_id> touched_;                 // those that may not have acknowledged all
-  std::atomic<std::uint64_t> replies_due_{0};  // of gets and fetches without a reply of the caller's
+  std::vector<pe_id> touched_;                 // those that may not have acknowledged all messages
+  std::atomic<std::uint64_t> replies_due_{0};  // of gets and fetches without a reply of the caller
   std::atomic<bool> any_{false};
   std::atomic<bool> overtakable_{false};
 };
 
-// Reached when this PE has acknowledged all up to this number.
+// Reached when `pe` has acknowledged all messages up to `number`.
 struct ticket {
   pe_id pe;
   std::uint64_t number;
@@ -49,23 +49,23 @@ class completion {
  public:
   explicit completion(int pes) : peers_(static_cast<std::size_t>(pes)) {}
 
-  void issue(outstanding& of, pe_id to, bool overtakable);  // the next message to `to`
-  void share(outstanding& of, pe_id to) {                   // the last message to `to` is one of these, too
+  void issue(outstanding& of, pe_id to, bool overtakable);  // counts the next message to `to`
+  void share(outstanding& of, pe_id to) {                   // the last message to `to` belongs to this context too
     const auto index = static_cast<std::size_t>(to.index());
     const std::uint64_t number = peers_[index].issued.load(std::memory_order_relaxed);
     if (of.last_.empty() || of.last_[index] != number) [[unlikely]]
       share_number(of, to, number);
   }
   void expect_reply(outstanding& of, pe_id by);
-  void expect_overtakable(outstanding& of, pe_id by);  // the same, of what a later message may overtake
+  void expect_overtakable(outstanding& of, pe_id by);  // the same, for an operation that a later message may overtake
   void replied(outstanding& of, pe_id by);
   void acknowledged(pe_id by, std::uint32_t messages);
 
   void tickets(const outstanding& of, std::vector<ticket>& result) const;
-  // Drops those that are reached. Without the lock.
+  // Removes the tickets that are reached. Without the lock.
   [[nodiscard]] bool reached(const outstanding& of, std::vector<ticket>& waiting) const;
-  void complete(outstanding& of);  // forgets what has been reached
-  // Calls visit(PE, number of the last message) for each PE that may not have acknowledged all of them.
+  void complete(outstanding& of);  // removes what has been reached
+  // Calls visit(PE, number of the last message) for each PE that may not have acknowledged all messages of the context.
   template <class Visit>
   void for_unacknowledged(const outstanding& of, Visit&& visit) const {
     for (const pe_id pe : of.touched_) visit(pe, of.last_[static_cast<std::size_t>(pe.index())]);
@@ -74,7 +74,8 @@ class completion {
     return peers_[static_cast<std::size_t>(pe.index())].acknowledged.load(std::memory_order_acquire);
   }
 
-  // Without the lock: whether all ever issued is acknowledged and no reply due, and how many to this PE are not.
+  // Without the lock: whether every message is acknowledged and no reply is due; and the number of unacknowledged
+  // messages to this PE.
   [[nodiscard]] bool all() const {
     return acknowledged_.load(std::memory_order_acquire) == issued_.load(std::memory_order_relaxed) &&
            replies_due_.load(std::memory_order_acquire) == 0;
@@ -83,7 +84,7 @@ class completion {
     const peer& other = peers_[static_cast<std::size_t>(pe.index())];
     return other.issued.load(std::memory_order_relaxed) - other.acknowledged.load(std::memory_order_acquire);
   }
-  // Of all operations on this PE, those that it has neither acknowledged nor replied to.
+  // The number of operations on this PE that it has neither acknowledged nor answered.
   [[nodiscard]] std::uint64_t under_way(pe_id pe) const {
     const peer& other = peers_[static_cast<std::size_t>(pe.index())];
     return unacknowledged(pe) + other.replies_due.load(std::memory_order_relaxed);

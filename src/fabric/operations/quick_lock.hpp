@@ -1,5 +1,5 @@
-// A lock that is held for some instructions, never across a call that waits or sends: one atomic exchange to take it,
-// a store to give it back, where a mutex takes two exchanges.
+// A lock that is held for a few instructions, never across a call that waits or sends. Taking it costs one atomic
+// exchange and releasing it a store; a mutex takes two exchanges.
 #pragma once
 #include <sched.h>
 
@@ -19,7 +19,7 @@ class quick_lock {
     constexpr int looks = 64;
     for (int i = 0; i < looks; ++i)
       if (!taken_.load(std::memory_order_relaxed)) return;
-    sched_yield();  // its holder may have lost its core
+    sched_yield();  // the holder may have lost its core
   }
   std::atomic<bool> taken_{false};
 };

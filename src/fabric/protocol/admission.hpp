@@ -1,4 +1,4 @@
-// Who may send to this PE: those who know its key. The PEs of the job tell it each other when they begin.
+// Decides who may send to this PE: processes that know its key. The PEs of the job exchange their keys at start.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,8 +17,8 @@ class admission {
   [[nodiscard]] std::uint64_t key_of(pe_id pe) const { return keys_[static_cast<std::size_t>(pe.index())]; }
   void introduce(pe_id pe, std::uint64_t key) { keys_[static_cast<std::size_t>(pe.index())] = key; }
 
-  // Whether the message is of a PE of this job, and has the header of its kind. The first that is not leaves a line on
-  // stderr.
+  // Whether the message is from a PE of this job and has the header of its kind. The first message that is refused
+  // prints a line on stderr.
   [[nodiscard]] bool admits(unsigned kind, std::span<const std::byte> header);
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
 

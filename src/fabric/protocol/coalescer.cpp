@@ -59,7 +59,7 @@ std::vector<coalescer::late_message> coalescer::overdue() {
     open_message& o = open_[static_cast<std::size_t>(pe.index())];
     const std::int64_t half = o.since_ns + longest_ns_ / 2, end = o.since_ns + longest_ns_;
     if (end <= now) {
-      // Seen too late to have been looked at before, it counts as left: that costs less than the other mistake.
+      // A message seen too late for a check at half time counts as left lying: the other mistake would cost more.
       late.push_back({pe, !o.puts_at_half || o.puts == *o.puts_at_half});
       continue;
     }

@@ -1,8 +1,8 @@
-// Small puts to one PE, gathered into one message. It leaves when it is full, when anything else is sent to that PE,
-// when the sender flushes, or when its first put has waited for LULL_COALESCE_US. Puts beside each other become one block
-// of it.
+// Gathers small puts to one PE into one message. The message leaves when it is full, when anything else is sent to that
+// PE, when the sender flushes, or when its first put has waited for LULL_COALESCE_US. Adjacent puts become one block in
+// it.
 //
-// Called with both locks of the protocol held, but what is marked.
+// Call with both locks of the protocol held, except where a comment says otherwise.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -29,14 +29,14 @@ class coalescer {
   [[nodiscard]] bool takes(std::size_t offset, std::size_t bytes) const {
     return message_bytes_ != 0 && bytes <= coalesced_put::most_bytes && offset < coalesced_put::most_offset;
   }
-  // With the quick lock alone: into the open message to `to`, if `of`, whose put it is, has a share in it already.
+  // Adds the put to the open message to `to` if the last put in it was of the same context. With the quick lock alone.
   [[nodiscard]] bool add_another(const outstanding& of, pe_id to, std::size_t offset, const void* source,
                                  std::size_t bytes) {
     return open_[static_cast<std::size_t>(to.index())].last_of == of.number() &&
            add(of, to, offset, source, bytes, true);
   }
-  // Into the open message to `to`; false: there is none, or it has no room. `joins`: it may become one block with the
-  // put before, in which no word comes before the other.
+  // Adds the put to the open message to `to`; false: there is none, or it has no room. `joins`: the put may become one
+  // block with the put before it, if no order between their words is required.
   [[nodiscard]] bool add(const outstanding& of, pe_id to, std::size_t offset, const void* source, std::size_t bytes,
                          bool joins) {
     open_message& o = open_[static_cast<std::size_t>(to.index())];
@@ -60,9 +60,9 @@ class coalescer {
     ++o.puts;
     return true;
   }
-  // An empty message becomes the open one, with room for a put of so many bytes at least.
+  // Makes the empty message the open one, with room for at least one put of `bytes` bytes.
   void open(pe_id to, message& empty, std::size_t bytes);
-  // Closes the message to `to` and gives it, for being sent; null when there is none.
+  // Closes the message to `to` and returns it for sending; null if there is none.
   [[nodiscard]] message* close(pe_id to);
   [[nodiscard]] bool has(pe_id to) const { return open_[static_cast<std::size_t>(to.index())].content != nullptr; }
   // PEs with an open message.
@@ -70,9 +70,9 @@ class coalescer {
   // Without a lock.
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
 
-  [[nodiscard]] int deadline_fd() const { return deadline_fd_.get(); }  // readable when one may have waited too long
-  // The messages that have waited too long, and whether they have only lain there: nothing was put into them for the
-  // second half of the time. The descriptor is readable again when there is another look to take.
+  [[nodiscard]] int deadline_fd() const { return deadline_fd_.get(); }  // readable when a message may be overdue
+  // The overdue messages. `lay`: the message was left lying, that is, no put was added in the second half of its time.
+  // The descriptor becomes readable again for the next check.
   struct late_message {
     pe_id to;
     bool lay;
@@ -82,14 +82,14 @@ class coalescer {
  private:
   struct open_message {
     message* content = nullptr;
-    std::uint64_t last_of = 0;  // the number of the context that has put into it last; 0: none
+    std::uint64_t last_of = 0;  // number of the context of the last put; 0: none
     std::size_t room = 0;
     std::int64_t since_ns = 0;
     std::uint32_t puts = 0;
-    std::optional<std::uint32_t> puts_at_half{};                // of the time that it may wait
-    std::size_t last_begin = 0, last_offset = 0, last_end = 0;  // its last block: where in the payload, in the memory
+    std::optional<std::uint32_t> puts_at_half{};                // at half of the time that it may wait
+    std::size_t last_begin = 0, last_offset = 0, last_end = 0;  // its last block: where in payload and memory
   };
-  // The usual sizes without a call.
+  // Copies; the usual sizes need no call.
   static void copy_few(std::byte* to, const void* from, std::size_t bytes) {
     switch (bytes) {
       case 4:

@@ -1,4 +1,4 @@
-// A payload that its sender has only announced: fetched into a place of the caller's or into a buffer of its own.
+// A payload that its sender has only announced: fetched into the caller's memory or into a temporary buffer.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace lull::fabric {
 
-// then(where) is called when it is there, inside progress() or at once; `destination` null: in a buffer that lives
-// until then() returns.
+// Calls then(where) when the payload has arrived, inside progress() or at once. If `destination` is null, a buffer that
+// lives until then() returns holds it.
 template <class Then>
 void fetch_payload(transport::transport& from, const transport::incoming& payload, std::byte* destination, Then then) {
   struct pending final : transport::fetching {

@@ -1,5 +1,5 @@
-// The messages between nodes, as they are on the wire: a header for each kind. Both ends run the same build on machines
-// of one byte order.
+// The messages between nodes as they are on the wire: a header for each kind. Both ends run the same build on machines
+// of the same byte order.
 #pragma once
 #include <array>
 #include <atomic>
@@ -16,9 +16,9 @@ namespace lull::fabric {
 
 enum class message_kind : unsigned { put, coalesced, scatter, get, gather, reply, amo, acknowledge, ring };
 
-// How every header begins.
+// The beginning of every header.
 struct envelope {
-  std::uint64_t key;  // of the target; a message with another key is not of this job
+  std::uint64_t key;  // of the target; a message with another key does not belong to this job
   std::int32_t from;
 };
 
@@ -28,7 +28,7 @@ struct put_header {
   amo_op signal_how;
   std::uint8_t signal_whole_node;
   std::uint64_t offset, signal_offset, signal_value;
-  std::uint64_t token;  // 0: the target acknowledges; else it replies
+  std::uint64_t token;  // 0: the target acknowledges; otherwise it replies
 };
 struct coalesced_header {
   envelope sent;
@@ -45,7 +45,7 @@ struct amo_header {
   envelope sent;
   amo_op op;
   std::uint8_t width;
-  std::uint64_t offset, operand, compare, token;  // token 0: no answer wanted
+  std::uint64_t offset, operand, compare, token;  // token 0: no answer expected
 };
 struct acknowledge_header {
   envelope sent;
@@ -54,7 +54,7 @@ struct acknowledge_header {
 struct ring_header {  // RDMA has written what the PE waits for
   envelope sent;
 };
-// The block_descriptor follows as the first bytes of the data, then the blocks; of a gather, nothing else.
+// The data begins with the block_descriptor; the blocks follow, except in a gather.
 struct blocks_header {
   envelope sent;
   std::uint8_t accumulates;
@@ -87,8 +87,7 @@ inline constexpr unsigned message_kinds = static_cast<unsigned>(message_kind::ri
   return 0;
 }
 
-// One of the puts in a coalesced message, or several beside each other: this word, then the bytes, padded to a multiple
-// of 8.
+// One put in a coalesced message, or several adjacent ones: this word, then the bytes, padded to a multiple of 8.
 struct coalesced_put {
   static constexpr std::size_t most_bytes = std::size_t{32} << 10U;  // of one put
   static constexpr std::size_t most_joined_bytes = 0xFFF8;
@@ -112,7 +111,7 @@ class sender;
 template <class T>
 class pool;
 
-// A message on its way. The transport reads header and payload until it is sent.
+// A message being sent. The transport reads header and payload until it has sent them.
 struct message final : transport::outgoing {
   sender* owner = nullptr;
   pool<message>* home = nullptr;

@@ -1,4 +1,5 @@
-// The acknowledgements that this process has yet to send: many messages at a time, in the order of their application.
+// The acknowledgements that this process must still send: one for many messages, in the order in which these were
+// applied.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,14 +13,15 @@ class pending_acks {
   explicit pending_acks(int pes) : peers_(static_cast<std::size_t>(pes)) {}
 
   [[nodiscard]] bool any() const { return !due_.empty(); }
-  void add(pe_id to) {  // one more message of `to` has been applied
+  void add(pe_id to) {  // one more message from `to` has been applied
     if (of(to).messages++ == 0) due_.push_back(to);
   }
-  // Between the two, no later message of that PE is acknowledged: the payload of an earlier one is under way.
+  // Between hold() and release(), messages from that PE stay unacknowledged: the payload of an earlier one is in
+  // flight.
   void hold(pe_id to) { ++of(to).held; }
   void release(pe_id to) { --of(to).held; }
 
-  // Calls send(PE, messages) for each that is not held.
+  // Calls send(PE, messages) for each PE that is not held.
   template <class Send>
   void send_all(Send&& send) {
     std::erase_if(due_, [&](pe_id to) {

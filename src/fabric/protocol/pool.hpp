@@ -1,4 +1,4 @@
-// Objects that are made once and taken again and again, so that a transfer allocates nothing.
+// Objects that are reused, so that a transfer allocates nothing.
 #pragma once
 #include <memory>
 #include <vector>

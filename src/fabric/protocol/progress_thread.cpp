@@ -65,7 +65,7 @@ progress_thread::~progress_thread() {
 
 void progress_thread::begin() {
   if (driving_.fetch_add(1, std::memory_order_seq_cst) == 0) watch_or_not();
-  protocol_.flush();  // what the caller waits for may depend on it
+  protocol_.flush();  // what the caller waits for may depend on these puts
 }
 
 void progress_thread::end() {
@@ -79,9 +79,9 @@ void progress_thread::test() {
   (void)streams();
 }
 
-// Whether a wait or a test that ends now has ended soon after another: then the progress thread stands back, and looks
-// for itself when that is over. Not where PEs outnumber cores, or threads of this one do: the thread's next turn may be
-// long in coming there, and another may be asleep until it comes.
+// Returns whether a wait or test that ends now ended soon after another. If so, the progress thread stands back, and
+// resumes by itself afterwards. Never true where PEs, or threads of this PE, outnumber cores: there the thread's next
+// turn may come late, and another thread may sleep until then.
 bool progress_thread::streams() {
   if (oversubscribed_ || wait::waiting::threads_outnumber(cores_)) return false;
   const std::int64_t now = now_ns(), before = last_wait_ended_.exchange(now, std::memory_order_seq_cst);
@@ -99,19 +99,19 @@ void progress_thread::hand_over() {
   take_over();
 }
 
-// From here on an event must reach the progress thread: the descriptor armed, then watched.
+// From here on events must reach the progress thread: arms the descriptor, then watches it.
 void progress_thread::take_over() {
   if (!protocol_.arm()) signal_event_fd(kick_fd_.get());
   watch_or_not();
 }
 
-// Whoever changes driving_ last comes here last, and finds what is true then.
+// Every change of driving_ is followed by this call, so the last call sees the final value.
 void progress_thread::watch_or_not() {
   const std::lock_guard hold(watch_lock_);
   const bool wanted = driving_.load(std::memory_order_seq_cst) == 0;
   if (wanted == watched_) return;
-  // Taken out, not only asked for nothing: else the kernel still visits its descriptor at each arrival. But
-  // where PEs outnumber cores turns are many, and that change is the cheaper one.
+  // Deletes the descriptor rather than clearing its events, because otherwise the kernel still visits it at each
+  // arrival. Where PEs outnumber cores, turns are frequent and clearing is the cheaper change.
   epoll_event event{};
   event.events = wanted ? EPOLLIN : 0U;
   event.data.fd = protocol_.event_fd();
@@ -126,7 +126,7 @@ void progress_thread::serve_at_full(std::shared_ptr<wait::core_frequency> freque
 
 std::int64_t progress_thread::serving_cpu_ns() const {
   clockid_t clock{};
-  // The thread lives as long as this object, so its clock is there.
+  // The thread lives as long as this object, so its clock exists.
   return pthread_getcpuclockid(const_cast<std::thread&>(thread_).native_handle(), &clock) == 0 ? ns_on(clock) : 0;
 }
 
@@ -147,7 +147,7 @@ void progress_thread::stand_back_while_main_streams() {
     standing_back_.store(true, std::memory_order_seq_cst);
     nap(left);
   }
-  // Whoever ended a wait before this store left the rest to the progress thread, which comes next.
+  // A thread that ended a wait before this store has left its arrivals to the progress thread, which serves them next.
   standing_back_.store(false, std::memory_order_seq_cst);
 }
 
@@ -180,7 +180,7 @@ void progress_thread::serve() {
     for (int i = 0; i < count; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
       if (fd == kick_fd_.get()) clear_event_fd(kick_fd_.get());
-      if (fd == protocol_.deadline_fd()) protocol_.progress();  // also while others drive: they may be asleep
+      if (fd == protocol_.deadline_fd()) protocol_.progress();  // even while others drive: they may be asleep
     }
   }
 }

@@ -10,12 +10,12 @@
 namespace lull::fabric {
 namespace {
 
-constexpr unsigned messages_per_round = 8;  // of a sender, which then also receives: a round is a system call over tcp
-constexpr int most_rounds = 64;             // of the transport at once: a flood must not keep the caller
-// A transfer that this processor carries out by itself holds the lock for at most so many bytes at a time.
+constexpr unsigned messages_per_round = 8;  // sent between two rounds: a round is a system call over tcp
+constexpr int most_rounds = 64;             // at once: a flood must not block the caller
+// A transfer that this processor carries out itself moves at most this many bytes while it holds the lock.
 constexpr std::size_t most_under_lock = std::size_t{1} << 20U;
 
-// `signal` null: none. `token` 0: the target acknowledges; else it replies to that token.
+// `signal` may be null. `token` 0: the target acknowledges; otherwise it replies to that token.
 put_header with_signal(const envelope& sent, std::size_t offset, const signal_amo* signal, std::uint64_t token = 0) {
   put_header header{.sent = sent,
                     .has_signal = 0,
@@ -246,7 +246,7 @@ std::vector<model::choice_account> protocol::choices(bool rewriting) const {
 
 // ---- Operations that the network carries out by itself
 
-// In parts that are each a short while under the lock, so that other threads of the PE get it in between.
+// Holds the lock only for one part at a time, so that other threads of the PE get it in between.
 bool protocol::put_by_rdma(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
                            const signal_amo* signal, std::atomic<bool>* sent) {
   const auto costs = sender_.costs();
@@ -294,9 +294,9 @@ bool protocol::fetch_by_rdma(outstanding* of, pe_id pe, const amo& u, void* old_
   return true;
 }
 
-// Messages that operations by RDMA need: a ring to a target that waits for what was written, and the signal behind data
-// that has arrived. A signal counts in its context until the target has applied it. Where its put was outstanding
-// already, it counts from before the put ends, so that a quiet that has begun waits for both.
+// Sends the messages that operations by RDMA need: a ring to a target that waits for what was written, and the signal
+// behind data that has arrived. A signal counts in its context until the target has applied it. If its put was already
+// outstanding, it counts before the put ends, so that a quiet that has begun waits for both.
 void protocol::send_rings_and_signals() {
   if (!rdma_->any_due()) return;
   for (const auto& due : rdma_->take_due()) {
@@ -306,7 +306,7 @@ void protocol::send_rings_and_signals() {
     }
     sender_.send_before_other(due.to);
     std::uint64_t token = 0;
-    if (due.counted)  // a quiet may wait already, and has not seen this message: it waits for the number of replies
+    if (due.counted)  // a quiet that already waits has no ticket for this message, but checks replies
       token = token_of(requests_.new_reply(*due.of, due.to, nullptr, 0));
     else
       sender_.issue(*due.of, due.to);
@@ -333,8 +333,8 @@ bool protocol::progress_unless_another_does() {
   return hold && progress_locked();
 }
 
-// A thread that sends a stream of messages holds the lock anyway. Handling what arrives here, every few messages, saves
-// a wake-up of the progress thread and a contended lock for each of them.
+// A thread that sends a stream of messages holds the lock anyway. Handling arrivals here, every few messages, saves a
+// wake-up of the progress thread and a contended lock for each of them.
 void protocol::opportunistic_progress(unsigned messages) {
   sent_since_progress_ += messages;
   if (sent_since_progress_ < messages_per_round) return;
@@ -344,8 +344,8 @@ void protocol::opportunistic_progress(unsigned messages) {
 }
 
 bool protocol::progress_locked() {
-  // Bounded, so that a flood of messages cannot keep the caller from checking what it waits for. Ends as soon as a
-  // waiting thread, of this PE or another, has what it waits for, because each further round takes a system call.
+  // Bounded, so that a flood of messages cannot keep the caller from checking its condition. Ends as soon as a waiting
+  // thread, of this PE or another, has what it waits for, because each further round takes a system call.
   int rounds = 0;
   requests_.begin_round();
   while (rounds < most_rounds && sender_.by().progress()) {
@@ -361,7 +361,7 @@ bool protocol::progress_locked() {
 }
 
 void protocol::received(unsigned kind, std::span<const std::byte> header, const transport::incoming& payload) {
-  if (!admission_.admits(kind, header)) return;  // and a payload that is still to come is not fetched
+  if (!admission_.admits(kind, header)) return;  // a payload that was only announced is not fetched
   transport::transport& from = sender_.by();
   tsan_acquire();
   switch (static_cast<message_kind>(kind)) {

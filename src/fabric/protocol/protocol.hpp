@@ -1,20 +1,21 @@
 // Operations on PEs of other nodes, over a transport. Each becomes one message, which the other process applies to its
-// own memory. Order and completion are defined here and in completion.hpp, once for all transports.
+// own memory. Order and completion are defined here and in completion.hpp, for all transports.
 //
 //   put, amo, scatter, accumulate   complete when the target has acknowledged them, many messages at a time
-//   get, fetch, gather              complete when `reply::done` turns true or, without a reply of the caller's own,
-//                                   when the outstanding operations of their context are
+//   get, fetch, gather              complete when `reply::done` turns true or, without a reply of the caller, when the
+//                                   outstanding operations of their context are complete
 //
 // Messages to one PE are applied in the order of the calls, except that the transport may let later messages overtake
-// large ones (transport::overtakable_from()); must_complete_to_order() says when fence has to wait for that.
+// large ones (transport::overtakable_from()); must_complete_to_order() tells whether fence must wait for that.
 //
 // The parts:
 //
 //   sender     how messages leave: keys, pools, coalescing            requests   what comes back: replies, completion
-//   server     what others send, applied to this PE's memory          rdma       what the network carries out by itself
-//   admission  the keys: each PE draws one at random, which only the PEs of its job learn; a message without it is dropped
+//   server     operations of others, applied to this PE's memory      rdma       what the network carries out by itself
+//   admission  the keys: each PE draws one at random, which only the PEs of its job learn; messages without it are
+//              dropped
 //
-// May be called from any thread of the process: one lock guards all parts. No call waits; the callers wait in wait/.
+// Any thread of the process may call; one lock guards all parts. No call waits; the callers wait in wait/.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -50,36 +51,36 @@ class protocol final : transport::receiver {
   protocol(const protocol&) = delete;
   protocol& operator=(const protocol&) = delete;
 
-  // What a PE of the job must know to send to this one: its key and its address.
+  // What a PE of the job needs to send to this one: its key and its address.
   [[nodiscard]] std::vector<std::byte> contact() const;
   void introduce(pe_id pe, std::span<const std::byte> contact);  // before the first operation on that PE
-  [[nodiscard]] int connections() const;                         // PEs that this one has sent anything to
+  [[nodiscard]] int connections() const;                         // PEs to which this one has sent anything
   [[nodiscard]] std::uint64_t refused() const { return admission_.refused(); }  // messages from outside the job
-  // How the network reaches memory by itself; null: it does not. For one thread, before others send.
+  // The network's own access to memory; null: it has none. For one thread, before others send.
   [[nodiscard]] transport::remote_memory* remote_memory() { return sender_.by().remote(); }
   void disconnect();  // call when no peer will send any more
 
-  // Adds a small put to the message that is open for its context, without this class's lock. False: nothing happened.
+  // Adds a small put to the message that is open for its context, without this class's lock. False: nothing changed.
   [[nodiscard]] bool join(const outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
                           transforming how) {
     return sender_.join(of, pe, offset, source, bytes, how);
   }
-  // `sent`, when given, turns true as soon as the source may be reused; without it the source must stay unchanged until
-  // the put is complete.
+  // `sent`, if not null, turns true when the source may be reused; otherwise the source must stay unchanged until the
+  // put is complete.
   void put(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
            const signal_amo* signal, std::atomic<bool>* sent, transforming how = transforming::automatic);
-  // Reports how long a put took whose `sent` was not true at once.
+  // Reports how long a put waited for its source, if `sent` was not true at once.
   void waited_for_source(std::size_t bytes, std::int64_t ns) { sender_.waited_for_source(bytes, ns); }
-  // Later puts are behind a fence of this context.
+  // Later puts of this context are behind a fence.
   void fenced(const outstanding& of);
   void get(pe_id pe, std::size_t offset, reply& answer);
   void get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes);
   void non_fetching(outstanding& of, pe_id pe, const amo& u);
-  void fetching(pe_id pe, const amo& u, reply& answer);  // the old value, u.width bytes
+  void fetching(pe_id pe, const amo& u, reply& answer);  // the old value has u.width bytes
   void fetching_nbi(outstanding& of, pe_id pe, const amo& u, void* old_value);
 
-  // `count` blocks of `there` from the number `first` on, at `offset` of `pe`, packed one behind the other in what
-  // room_for_blocks() returned. At most message_bytes of them, or one block.
+  // `count` blocks of `there`, beginning with block `first`, at `offset` of `pe`, packed in what room_for_blocks()
+  // returned. At most message_bytes of them, or one block.
   static constexpr std::size_t message_bytes = std::size_t{256} << 10U;
   struct blocks_message {
     std::vector<std::byte> payload;
@@ -108,11 +109,11 @@ class protocol final : transport::receiver {
   // The choices made and their effect: which transfers the network carries out and, if `rewriting`, which puts are
   // rewritten.
   [[nodiscard]] std::vector<model::choice_account> choices(bool rewriting) const;
-  bool progress();  // handles what has arrived, sends what is due; returns whether there was any
-  // The same, unless another thread is in progress(): then this one would wait for the lock and find nothing left to do.
+  bool progress();  // handles arrivals, sends what is due; returns whether there was any
+  // The same, unless another thread is in progress(): waiting for its lock would leave nothing to do.
   bool progress_unless_another_does();
   void flush();  // sends all coalesced puts
-  // Grows while a caller that sends one message after another also makes opportunistic progress.
+  // Counts the rounds of progress made by callers that send one message after another.
   [[nodiscard]] std::uint64_t opportunistic_rounds() const { return opportunistic_.load(std::memory_order_relaxed); }
   [[nodiscard]] int event_fd() const { return sender_.by().event_fd(); }
   [[nodiscard]] int deadline_fd() const { return sender_.deadline_fd(); }
@@ -121,7 +122,7 @@ class protocol final : transport::receiver {
  private:
   void received(unsigned kind, std::span<const std::byte> header, const transport::incoming& payload) override;
 
-  // False: the operation must be a message, and nothing has happened. True: the network has begun it.
+  // False: the operation must be a message, and nothing has happened. True: the network has started it.
   bool put_by_rdma(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
                    const signal_amo* signal, std::atomic<bool>* sent);
   bool get_by_rdma(outstanding* of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes, reply* answer);
@@ -129,7 +130,7 @@ class protocol final : transport::receiver {
   void send_rings_and_signals();
 
   bool progress_locked();
-  void opportunistic_progress(unsigned messages = 1);  // after so many messages of the caller's own
+  void opportunistic_progress(unsigned messages = 1);  // after this many messages of the caller
 
   mutable std::mutex lock_;  // guards everything below, except what its own header says
   pe_id me_;
@@ -138,10 +139,10 @@ class protocol final : transport::receiver {
   admission admission_;
   requests requests_;
   server server_;
-  std::optional<rdma> rdma_;  // none: the network carries out nothing by itself
+  std::optional<rdma> rdma_;  // empty: the network carries out nothing by itself
   unsigned sent_since_progress_ = 0;
   std::atomic<std::uint64_t> opportunistic_{0};
-  sender sender_;  // destroyed first, because its transport calls the above
+  sender sender_;  // destroyed first, because its transport calls the members above
 };
 
 }  // namespace lull::fabric

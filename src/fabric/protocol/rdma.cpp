@@ -10,8 +10,8 @@
 namespace lull::fabric {
 namespace {
 
-constexpr unsigned operations_per_sample = 16;  // one of so many is timed
-constexpr unsigned puts_per_probe = 64;         // of those too small one goes by RDMA all the same, and is timed
+constexpr unsigned operations_per_sample = 16;  // one of this many is timed
+constexpr unsigned puts_per_probe = 64;  // of the puts that are too small, one of this many uses RDMA and is timed
 
 std::optional<transport::change> change_of(amo_op op) {
   switch (op) {
@@ -54,7 +54,7 @@ rdma::rdma(transport::remote_memory& memory, int pes, completion& completing, rd
 
 rdma::~rdma() = default;
 
-// ---- Which go that way
+// ---- Which operations use RDMA
 
 void rdma::fenced(const outstanding& of_context) {
   completion_.for_unacknowledged(of_context, [this](pe_id pe, std::uint64_t last) {
@@ -114,7 +114,7 @@ rdma::access& rdma::begin(outstanding* of_context, pe_id pe, bool& finished) {
   return one;
 }
 
-// After the call by which it began: `one` is still there if it is not finished.
+// After the call that started the operation: if it is not finished, `one` still exists.
 void rdma::began(access& one, const bool& finished) {
   if (finished) return;
   one.counted = true;
@@ -182,7 +182,7 @@ void rdma::fetch(outstanding* of_context, pe_id pe, const amo& u, void* old_valu
   began(one, finished, gets_, u.width, at_ns);
 }
 
-// Its bytes are where they belong, and its source, or its old value, is the caller's; others may not see it yet.
+// The bytes have arrived and the source, or the old value, belongs to the caller; others may not see the change yet.
 void rdma::moved(access& one) {
   if (one.sent) {
     one.sent->store(true, std::memory_order_release);
@@ -238,14 +238,14 @@ void rdma::completed(flushing_peer& peer) {
   complete(peer);
 }
 
-// ---- What the choices have come to
+// ---- How the choices turned out
 
 std::vector<model::choice_account> rdma::accounts(const model::put_costs& predicted,
                                                   const model::put_costs& known) const {
   std::vector<model::choice_account> all;
   if (!decides()) return all;
   const double operation = ns_per_operation_.value(), predicted_operation = ns_per_operation_.predicted();
-  // `rung`: the share of these that woke their target by a message. Of puts, the prediction is that all do.
+  // `rung`: the share of these that woke their target by a message. The prediction for puts is that all do.
   const auto add = [&](const char* choice, const char* per, const transfers_by_size& sizes, auto by_message,
                        auto by_network, double rung) {
     for (unsigned width = 0; width < sizes.size(); ++width) {

@@ -23,7 +23,7 @@ void requests::answered(reply& answer) {
     const pe_id by = answer.by;
     replies_.give_back(answer);
     completion_.replied(*of, by);
-  } else if (answer.done.complete() && hooks_.sleeper_answered) {  // the caller's reply may be gone from here on
+  } else if (answer.done.complete() && hooks_.sleeper_answered) {  // the caller's reply may be gone afterwards
     hooks_.sleeper_answered();
   }
   if (others_may_wait) hooks_.memory_changed();

@@ -1,5 +1,5 @@
-// What this PE has requested of other nodes and what has come back: replies to gets and fetching atomics, and
-// acknowledgements of all that changed memory there.
+// The requests of this PE to other nodes and what comes back: replies to gets and fetching atomics, and
+// acknowledgements of every change of memory there.
 //
 // Call with the lock of the protocol held, except where a comment says otherwise. Replies and acknowledgements arrive
 // inside the transport's progress, where nothing may be sent.
@@ -20,12 +20,13 @@
 
 namespace lull::fabric {
 
-// Where the answer of a get or a fetch arrives. Must stay where it is until done.
+// The destination of the answer to a get or a fetch. Must stay in place until done.
 struct reply {
   void* destination = nullptr;
-  std::size_t bytes = 0;  // that arrive
+  std::size_t bytes = 0;  // of the answer
   wait::completion_flag done{};
-  // With a block_descriptor the bytes are blocks, from the number `first` on, that are scattered from `destination`.
+  // With a block_descriptor, the bytes are blocks, beginning with block `first`, which are scattered from
+  // `destination`.
   const block_descriptor* blocks = nullptr;
   std::size_t first = 0, count = 0;
   // Set in the replies of `requests` itself, which count in that context and are recycled when done.
@@ -33,7 +34,7 @@ struct reply {
   pe_id by{0};
 };
 
-// How a request names its reply: an address of this process, which the target returns.
+// The name of a reply in a request: an address of this process, which the target returns.
 inline std::uint64_t token_of(const reply& answer) { return reinterpret_cast<std::uint64_t>(&answer); }
 
 class requests {
@@ -48,7 +49,7 @@ class requests {
 
   // A reply to a non-blocking request of this context, which counts as outstanding until it has arrived.
   [[nodiscard]] reply& new_reply(outstanding& of, pe_id by, void* destination, std::size_t bytes);
-  // All bytes of the reply are at their destination; it may be gone when this returns.
+  // Reports that the whole answer is at its destination. The reply may be gone when this returns.
   void answered(reply& answer);
 
   void received_reply(transport::transport& from, std::span<const std::byte> header,

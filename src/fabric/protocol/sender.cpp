@@ -7,7 +7,7 @@
 namespace lull::fabric {
 namespace {
 
-constexpr std::size_t kept_payload = std::size_t{64} << 10U;  // a message keeps its memory for the next one up to this
+constexpr std::size_t kept_payload = std::size_t{64} << 10U;  // a message keeps up to this much memory for reuse
 
 }  // namespace
 
@@ -119,7 +119,7 @@ void sender::send_overdue() {
     send_coalesced(to, lay ? put_transformer::leaving::left_lying : put_transformer::leaving::late);
 }
 
-// ---- Decisions about puts, and what they cost
+// ---- Decisions about puts, and their costs
 
 put_transformer::way sender::next_put(pe_id pe, std::size_t bytes, transforming how) {
   const std::lock_guard quickly(quick_);

@@ -1,10 +1,10 @@
-// How messages leave this PE: it takes them from pools, gives each the key of its target, coalesces small puts into
-// one message, and passes all to the transport. A message belongs to the transport until the transport reports it as
-// sent; then it returns to its pool.
+// How messages leave this PE. The sender takes them from pools, gives each the key of its target, coalesces small puts
+// into one message, and passes all to the transport. A message belongs to the transport until the transport reports it
+// as sent; then it returns to its pool.
 //
 // Call with the lock of the protocol held, except where a comment says otherwise. A second, quick lock guards the open
-// coalesced messages and the decisions about puts, so that join(), by which nearly all of many small puts leave, takes
-// no other lock. The quick lock is taken last where a caller needs both.
+// coalesced messages and the decisions about puts. It is the only lock of join(), by which most puts of a stream of
+// small ones leave. A caller that needs both locks takes the quick lock last.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -50,14 +50,14 @@ class sender {
   // ---- A single message
 
   [[nodiscard]] envelope to(pe_id pe) const { return {keys_.key_of(pe), me_.index()}; }
-  // `sent`, when given, turns true once the transport has sent the message.
+  // `sent`, if not null, turns true once the transport has sent the message.
   [[nodiscard]] message& new_message(std::atomic<bool>* sent = nullptr) { return prepared(messages_, sent); }
-  // Counts the next message to `pe` as an operation of this context. `free_bytes`: the size of its payload, if that is
+  // Counts the next message to `pe` as an operation of this context. `free_bytes`: the size of its payload if it is
   // sent with order::free.
   void issue(outstanding& of, pe_id pe, std::size_t free_bytes = 0) {
     completion_.issue(of, pe, free_bytes != 0 && free_bytes >= transport_->overtakable_from());
   }
-  // Times one small message of many, which tells the transformer what a message costs its sender.
+  // Times one small message of many, from which the transformer learns the cost of a message for its sender.
   template <class Header>
   void send(pe_id pe, message_kind kind, message& m, const Header& header, const void* data = nullptr,
             std::size_t bytes = 0, transport::order wanted = transport::order::kept) {
@@ -65,8 +65,8 @@ class sender {
     const auto give = [&] {
       transport_->send(pe.index(), static_cast<unsigned>(kind), m, {m.header, header_bytes}, data, bytes, wanted);
     };
-    constexpr unsigned messages_per_sample = 16;  // one small message of so many is timed
-    constexpr std::size_t small = 512;            // and never the first, which connects
+    constexpr unsigned messages_per_sample = 16;  // one small message of this many is timed
+    constexpr std::size_t small = 512;            // the first, which connects, never is
     if (bytes > small || ++messages_seen_ % messages_per_sample != 0 || !transformer_.measures()) return give();
     const std::int64_t begin = now_ns();
     give();
@@ -74,13 +74,13 @@ class sender {
     const std::lock_guard quickly(quick_);
     transformer_.message_took(took);
   }
-  // For the messages themselves, which the transport reports as sent or lost.
+  // Called by the messages, which the transport reports as sent or lost.
   void sent(message& m);
   [[noreturn]] void lost(const char* why) const { abort_on_unreachable(me_, hooks_, "send to", why); }
 
   // ---- Coalesced puts
 
-  // Adds a small put to the open message of this context, at the price of the quick lock and a copy. False: there is no
+  // Adds a small put to the open message of this context, at the cost of the quick lock and a copy. False: there is no
   // such message, or the put may not join it; nothing has changed. Call without the lock of the protocol.
   [[nodiscard]] bool join(const outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
                           transforming how) {
@@ -90,8 +90,8 @@ class sender {
     transformer_.joined(pe, bytes);
     return true;
   }
-  // Adds the put to an open message, which it may open, and send. Returns how many messages have left; empty: the put
-  // must be a message of its own.
+  // Adds the put to the open message, which it may open first and send afterwards. Returns the number of messages that
+  // have left; empty: the put must be a message of its own.
   [[nodiscard]] std::optional<unsigned> coalesce(outstanding& of, pe_id pe, std::size_t offset, const void* source,
                                                  std::size_t bytes, transforming how);
   // Sends the open message to `pe`; false: there is none.
@@ -102,7 +102,7 @@ class sender {
   [[nodiscard]] bool any_coalesced() const { return coalescer_.any(); }       // without the lock
   [[nodiscard]] int deadline_fd() const { return coalescer_.deadline_fd(); }  // readable when a message is overdue
 
-  // ---- Decisions about puts, and what they cost; without the lock
+  // ---- Decisions about puts, and their costs; without the lock
 
   [[nodiscard]] bool copies(std::size_t bytes, transforming how);  // whether a blocking put copies its source
   void waited_for_source(std::size_t bytes, std::int64_t ns);
@@ -129,7 +129,7 @@ class sender {
   coalescer coalescer_;
   pool<message> messages_, coalesced_messages_;
   unsigned messages_seen_ = 0;
-  std::unique_ptr<transport::transport> transport_;  // destroyed first, because it calls the above
+  std::unique_ptr<transport::transport> transport_;  // destroyed first, because it calls the members above
 };
 
 }  // namespace lull::fabric

@@ -12,7 +12,7 @@ namespace lull::fabric {
 namespace {
 
 [[noreturn]] void refuse(pe_id me, const char* what, std::size_t bytes, std::size_t offset, std::size_t size) {
-  // The sender's mistake, found here, where there is no caller to return it to.
+  // The sender's mistake, found here, where no caller could receive an error.
   std::fprintf(stderr,
                "lull: PE %d: a %s of %zu bytes at offset %zu lies outside the symmetric memory of %zu bytes; "
                "LULL_CHECK=1 names the PE that asked for it\n",
@@ -153,7 +153,7 @@ void server::send_answers(sender& by) {
     message& m = by.new_message();
     const reply_header header{by.to(due.to), due.token};
     const void* data = memory_.bytes.data() + due.offset;
-    if (due.immediate) {  // the value travels in the message's own memory, behind its header
+    if (due.immediate) {  // the value travels in the message's own memory, after its header
       std::memcpy(m.header + sizeof header, &due.value, sizeof due.value);
       data = m.header + sizeof header;
     } else if (!due.packed.empty()) {

@@ -1,9 +1,9 @@
-// What this PE does with the operations that PEs of other nodes send it: it applies them to its own memory. So a
-// transfer progresses while its target computes or sleeps, whichever thread drives the progress there.
+// Applies the operations that PEs of other nodes send to this PE to its memory. A transfer thus progresses while its
+// target computes or sleeps, whichever thread drives the progress there.
 //
 // Runs inside the transport's progress, with the lock of the protocol held, where nothing may be sent. Acknowledgements
-// and answers are therefore kept, and send_answers() sends them afterwards. Offsets are into the symmetric memory and
-// are checked here; a message that reaches beyond it ends the PE with a line.
+// and answers are therefore kept, and send_answers() and send_acks() send them afterwards. Offsets are into the
+// symmetric memory and are checked here; a message that reaches beyond it ends the PE with a line.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace lull::fabric {
 
 class sender;
 
-// The memory of this PE that others may reach, and who may accumulate there.
+// The memory of this PE that others may access, and the lock of its accumulates.
 struct served_memory {
   std::span<std::byte> bytes;
   shared_lock& accumulating;
@@ -57,10 +57,10 @@ class server {
   struct answer {
     pe_id to;
     std::uint64_t token;
-    std::size_t offset, bytes;  // of the memory, or bytes ≤ 8 of `value`
+    std::size_t offset, bytes;  // in the memory; or bytes ≤ 8 in `value`
     bool immediate;
     std::uint64_t value;
-    std::vector<std::byte> packed;  // or these
+    std::vector<std::byte> packed;  // or in here
   };
   template <class Then>
   void when_fetched(transport::transport& from, const payload& data, std::byte* destination, pe_id sender, Then then);

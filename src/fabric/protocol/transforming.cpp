@@ -17,7 +17,7 @@ transforming_counts& transforming_counts::operator+=(const transforming_counts& 
   return add_fields(*this, other);
 }
 
-// Of a PE nothing is known at first: its puts are taken for a run that just pays.
+// A new peer starts with the history of a run that breaks even.
 put_transformer::put_transformer(int pes, std::size_t message_bytes, const model::machine& on)
     : costs_(on.transforming),
       rules_(on.correction),
@@ -97,9 +97,9 @@ void put_transformer::waited_for_source(std::size_t bytes, std::int64_t ns) {
   its.way.look(std::array{its.waited_ns.value(), static_cast<double>(bytes) * ns_per_copied_byte_.value()});
 }
 
-// ---- What the choices have come to
+// ---- How the choices turned out
 
-// What was coalesced and what was sent alone are puts of other sizes, and of other runs.
+// Puts that were coalesced and puts that were not differ in size and in the length of their runs.
 void put_transformer::coalesced_accounts(std::vector<model::choice_account>& all) const {
   const auto seen = observed_costs();
   const auto keep = [&](const char* where, std::uint64_t by_itself, std::uint64_t together, double bytes,

@@ -1,22 +1,21 @@
-// What the runtime rewrites in a program's puts to other nodes, by itself: which are coalesced with others into one
-// message, and which blocking ones return because their source was copied. The program sees no difference but the time;
-// order and completion are those of completion.hpp.
+// The automatic rewriting of a program's puts to other nodes: which are coalesced with others into one message, and
+// which blocking ones return because their source was copied. The program sees no difference except the time; order and
+// completion are those of completion.hpp.
 //
-//   off        each put is a message of its own; a blocking one waits until its source may be used again
-//   on         all small puts are coalesced, all sources of middle size copied
-//   automatic  by what the puts to each PE have been like, and what messages, copies and waits cost, where the model
-//              says that it pays (model/costs/transforming.hpp). Costs are the machine's, corrected by what is measured
+//   off        each put is a message of its own; a blocking one waits until its source may be reused
+//   on         all small puts are coalesced, all sources of medium size copied
+//   automatic  where the model says that it pays (model/costs/transforming.hpp), given the past puts to each PE and the
+//              costs of messages, copies and waits: the machine's constants, corrected by measurements
 //              (model/machine/correction.hpp)
 //
 // A run is the puts to one PE between two moments at which they must leave: a wait, a test or a quiet of the program,
-// another operation on that PE, a deadline. A put behind a fence is taken for a flag: it leaves at once, with all
-// before it. Who leaves puts lying until their deadline shows that it computes in between: from then on a put behind a
-// quiet is a flag, too; and if that does not help, nothing is coalesced for a while, longer each time.
+// another operation on that PE, a deadline. A put behind a fence is assumed to be a flag: it leaves at once, with all
+// puts before it. A program that leaves puts lying until their deadline evidently computes in between: from then on a
+// put behind a quiet is a flag too. If that does not help, nothing is coalesced for a while, longer each time.
 //
-// Where nothing is to be corrected (LULL_CHOOSE=off), every PE's puts stay what they are taken for at first, no source is
-// copied, and nothing is measured.
+// With LULL_CHOOSE=off, every peer keeps its initial history, no source is copied, and nothing is measured.
 //
-// Called with the quick lock of the protocol held, but what is marked.
+// Call with the quick lock of the protocol held, except where a comment says otherwise.
 #pragma once
 #include <array>
 #include <atomic>
@@ -43,11 +42,11 @@ constexpr const char* transforming_choices = "off|on|auto";
   return std::nullopt;
 }
 
-// What was rewritten. The sums of several PEs are those of a job.
+// Counts of rewritten puts. Counts of several PEs add up to those of the job.
 struct transforming_counts {
   std::uint64_t coalesced_puts = 0, coalesced_bytes = 0;
-  std::uint64_t messages = 0;  // that they left in
-  std::uint64_t late = 0;      // of these, such that left by their deadline
+  std::uint64_t messages = 0;  // in which the coalesced puts left
+  std::uint64_t late = 0;      // of these, those that left by their deadline
   std::uint64_t copied_puts = 0, copied_bytes = 0;
   transforming_counts& operator+=(const transforming_counts& other);
 };
@@ -59,7 +58,7 @@ class put_transformer {
   static constexpr std::size_t least_timed_copy = 1024;
 
   enum class way { alone, coalesced, coalesced_and_sent };
-  // For each put: how it leaves.
+  // Decides how a put leaves. Call for every put.
   [[nodiscard]] way next_put(pe_id to, std::size_t bytes, transforming how) {
     peer& p = of(to);
     if (const auto pauses = pauses_.load(std::memory_order_relaxed); p.pauses != pauses) {
@@ -73,7 +72,7 @@ class put_transformer {
     if (!takes(p, bytes, how)) return alone(bytes, how);
     return flag ? way::coalesced_and_sent : way::coalesced;
   }
-  // Whether that would be `coalesced`, as the one before was, with nothing in between; then joined() says it was so.
+  // Whether next_put() would return `coalesced`, as for the put before, with nothing in between. If so, call joined().
   [[nodiscard]] bool goes_on(pe_id to, std::size_t bytes, transforming how) const {
     const peer& p = peers_[static_cast<std::size_t>(to.index())];
     return p.pauses == pauses_.load(std::memory_order_relaxed) && p.orders == orders_seen_by(p) && takes(p, bytes, how);
@@ -82,18 +81,18 @@ class put_transformer {
     ++of(to).run;
     count_coalesced(bytes);
   }
-  // An operation of another kind on this PE has sent what was coalesced for it.
+  // An operation of another kind on this PE has sent the puts coalesced for it.
   void interrupted(pe_id to) { end_run(of(to)); }
-  // A coalesced message has left, by its deadline when not in time; left lying: no put has come for a while.
+  // A coalesced message has left: in time, late (by its deadline), or left lying (late, and no put came for a while).
   enum class leaving { in_time, late, left_lying };
   void left(pe_id to, leaving why);
 
-  // Whether the source of this blocking put shall be copied.
+  // Whether the source of this blocking put must be copied.
   [[nodiscard]] bool copies(std::size_t bytes, transforming how);
   void copy_gone(std::size_t bytes) { copied_under_way_ -= bytes; }
 
-  // What is measured on the way: a small message was handed to the transport, so many bytes were copied into one, a
-  // blocking put that was not copied has waited for its source.
+  // Measurements: the time to pass a small message to the transport, to copy `bytes` bytes into one, and that a
+  // blocking put waited for its source because that was not copied.
   [[nodiscard]] bool measures() const { return !rules_.off; }
   void message_took(std::int64_t ns) { ns_per_message_.saw(static_cast<double>(ns)); }
   [[nodiscard]] bool times_copy(std::size_t bytes) {
@@ -110,7 +109,7 @@ class put_transformer {
   }
   [[nodiscard]] const transforming_counts& counts() const { return counts_; }
   [[nodiscard]] model::put_costs costs() const { return {ns_per_message_.value(), ns_per_copied_byte_.value()}; }
-  // The same as the machine's constants have it, and as it was seen in the mean: where it was.
+  // The costs by the machine's constants; and their observed means, if there are any.
   [[nodiscard]] model::put_costs predicted_costs() const {
     return {ns_per_message_.predicted(), ns_per_copied_byte_.predicted()};
   }
@@ -119,38 +118,38 @@ class put_transformer {
     if (!message) return std::nullopt;
     return model::put_costs{*message, ns_per_copied_byte_.mean_seen().value_or(ns_per_copied_byte_.value())};
   }
-  // `coalesce` and `copy-source`: what these choices have come to, where they are by `automatic`.
+  // The choices `coalesce` and `copy-source` under `automatic`, and how they turned out.
   [[nodiscard]] std::vector<model::choice_account> accounts() const;
 
-  // Without the lock, by any thread: all runs end; what follows is behind a fence; behind a quiet.
+  // Without the lock, from any thread: all runs end; later puts are behind a fence; behind a quiet.
   void paused() { pauses_.fetch_add(1, std::memory_order_relaxed); }
   void fenced() { fences_.fetch_add(1, std::memory_order_relaxed); }
   void quieted() { quiets_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   static constexpr unsigned copies_per_sample = 16;
-  static constexpr unsigned copies_per_probe = 64;  // one of so many is not copied, to see what it would wait
+  static constexpr unsigned copies_per_probe = 64;  // one of this many is not copied, to measure its wait
 
   struct peer {
     std::uint32_t pauses = 0, orders = 0, run = 0;
     std::uint32_t abstains = 0, last_abstention = 0;  // puts
     std::uint32_t in_time = 0;                        // messages
-    double mean_run = 0;      // the mean and not what is usual: it says in how many messages its puts leave
-    std::size_t largest = 0;  // of a put that is coalesced
-    bool wary = false;        // a quiet is taken for a fence
+    double mean_run = 0;                              // not the median: the mean determines the number of messages
+    std::size_t largest = 0;                          // put that is coalesced
+    bool wary = false;                                // a put behind a quiet is a flag too
   };
-  struct source {                                           // of puts of similar size
+  struct source {                                           // puts of similar size
     static constexpr std::size_t waits = 0, is_copied = 1;  // the alternatives
     explicit source(const model::correction_rules& how) : waited_ns(0, how), way(waits, how) {}
     model::corrected_term waited_ns;
     model::steady_choice way;
     unsigned since_probe = 0;
-    std::uint64_t waiting_puts = 0, copied_puts = 0, bytes = 0;  // that might have been either
+    std::uint64_t waiting_puts = 0, copied_puts = 0, bytes = 0;  // puts that had this choice
   };
   struct puts_alone {
     std::uint64_t puts = 0, bytes = 0;
     std::uint64_t runs = 0, puts_in_runs = 0;  // of all puts
-    std::uint64_t switches = 0;                // PEs whose puts were coalesced from there on, or no more
+    std::uint64_t switches = 0;                // PEs whose puts began or ceased to be coalesced
   };
   [[nodiscard]] peer& of(pe_id pe) { return peers_[static_cast<std::size_t>(pe.index())]; }
   [[nodiscard]] std::uint32_t orders_seen_by(const peer& p) const {
@@ -180,7 +179,7 @@ class put_transformer {
   std::size_t message_bytes_, largest_when_on_;
   model::corrected_term ns_per_message_, ns_per_copied_byte_;
   std::vector<peer> peers_;
-  std::vector<source> sources_;  // by the width of their sizes
+  std::vector<source> sources_;  // by std::bit_width of the size
   std::size_t copied_under_way_ = 0;
   unsigned copies_seen_ = 0;
   transforming_counts counts_;

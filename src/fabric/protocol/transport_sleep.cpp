@@ -18,7 +18,7 @@ transport_sleep::transport_sleep(protocol& events) : protocol_(events), nudge_fd
 wait::announcement transport_sleep::announce() {
   int nobody = 0;
   if (!sleeping_.compare_exchange_strong(nobody, 1, std::memory_order_seq_cst)) return wait::announcement::taken;
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // announced before the caller looks once more
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // announced before the caller checks once more
   if (protocol_.arm()) return wait::announcement::announced;
   sleeping_.store(0, std::memory_order_relaxed);
   return wait::announcement::busy;
@@ -28,7 +28,7 @@ wait::wake transport_sleep::sleep(std::int64_t timeout_ns) {
   const timespec timeout = timespec_of(timeout_ns);
   std::array<pollfd, 2> wanted{pollfd{protocol_.event_fd(), POLLIN, 0}, pollfd{nudge_fd_.get(), POLLIN, 0}};
   int events = ppoll(wanted.data(), wanted.size(), &timeout, nullptr);
-  // On a busy machine it may be nudged between the end of the sleep and here: that wake-up was sent.
+  // On a busy machine a wake-up may be sent between the end of the sleep and this point: it counts.
   if (events == 0) events = poll(wanted.data(), wanted.size(), 0);
   if (events > 0 && wanted[1].revents != 0) clear_event_fd(nudge_fd_.get());
   sleeping_.store(0, std::memory_order_release);

@@ -1,10 +1,10 @@
-// How a thread of the program sleeps on the transport itself, one at a time, and who else may wake it.
+// The sleep of a thread of the program on the transport itself, one thread at a time, and how other threads wake it.
 //
-//   announce()  announced: look once more at what is awaited, then sleep() or retract()
+//   announce()  announced: check once more for what is awaited, then call sleep() or retract()
 //               busy: there is something to progress first
 //               taken: another thread sleeps there already
 //
-// sleep() ends with the transport's next event, with wake(), or after its time.
+// sleep() ends with the transport's next event, with wake(), or after its time-out.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -24,8 +24,8 @@ class transport_sleep {
   wait::announcement announce();
   wait::wake sleep(std::int64_t timeout_ns);
   void retract() { sleeping_.store(0, std::memory_order_release); }
-  // Call after a change of what the sleeper may wait for, a fence between them: it may not be the thread that handled
-  // it.
+  // Call after a change of anything that the sleeper may wait for, with a fence in between: the sleeper may not be the
+  // thread that handled it.
   void wake() {
     if (sleeping_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       nudge();

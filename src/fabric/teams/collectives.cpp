@@ -9,12 +9,13 @@
 namespace lull::fabric {
 namespace {
 
-// Up to this size the leader of a node copies for all its members: cheaper than waking each to do its share.
+// Up to this size the leader of a node copies for all its members, which is cheaper than waking each to copy.
 constexpr std::size_t small_block = 16384;
 
 enum kind : std::uint64_t { is_broadcast = 1, is_gather, is_gather_varying, is_all_to_all, is_reduce };
 
-// How every call begins. With LULL_CHECK it compares what must be the same on all members, and says it for later.
+// The beginning of every call. With LULL_CHECK, compares what must be the same on all members and returns its hash for
+// later checks.
 std::uint64_t start(team& t, kind what, std::uint64_t a, std::uint64_t b, const void* target) {
   if (!t.ground().checks) return 0;
   const std::uint64_t doing = team::describe({what, a, b, t.ground().memory.offset_of(target)});
@@ -31,7 +32,7 @@ void copy(void* to, const void* from, std::size_t bytes) {
   if (to != from && bytes != 0) std::memcpy(to, from, bytes);
 }
 
-// Passes `bytes` at `target` of each leader down a binomial tree whose root is `root_node`; at the root they stand at
+// Passes `bytes` at `target` of each leader down a binomial tree whose root is `root_node`; the root reads them at
 // `source`.
 void spread(team& t, void* target, const void* source, std::size_t bytes, int root_node, std::uint64_t doing) {
   const int nodes = t.nodes();
@@ -48,7 +49,7 @@ void spread(team& t, void* target, const void* source, std::size_t bytes, int ro
   t.completed();
 }
 
-// Combines the nodes' partial results, `count` elements at `partial`, up a binomial tree and spreads the sum again.
+// Combines the nodes' partial results, `count` elements at `partial`, up a binomial tree and spreads the result again.
 void combine_nodes(team& t, std::byte* partial, std::size_t count, std::size_t bytes, combine_elements combine,
                    std::uint64_t doing) {
   t.next_epoch();
@@ -71,8 +72,8 @@ void combine_nodes(team& t, std::byte* partial, std::size_t count, std::size_t b
   if (mine != 0) std::memcpy(partial, arrived, bytes);
 }
 
-// This member's block goes to its place in the targets of all members of its node and of one member of each other node;
-// when all have come, those who share memory with that one copy what came from elsewhere.
+// Copies this member's block to its place in the targets of all members of its node and of one member of each other
+// node. When all blocks have arrived, the members that share memory with that one copy the blocks from other nodes.
 void gather_blocks(team& t, void* target, const void* source, const std::vector<std::size_t>& begin,
                    std::uint64_t doing) {
   transfers& moving = t.ground().moving;
@@ -95,7 +96,7 @@ void gather_blocks(team& t, void* target, const void* source, const std::vector<
         copy(static_cast<std::byte*>(target) + begin[i], complete + begin[i], begin[i + 1] - begin[i]);
     }
   }
-  t.node_barrier(doing, [] {});  // the leader's target must stay until its neighbours have read it
+  t.node_barrier(doing, [] {});  // the leader's target must stay until the other members have read it
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ void broadcast(team& t, void* target, const void* source, std::size_t bytes, int
   const int root_node = t.node_of(root);
   const int leader = t.leader(t.my_node());
   const bool by_representative = bytes <= small_block;
-  const auto origin = [&] {  // where this node's members find the data
+  const auto origin = [&] {  // where the members of this node find the data
     return root_node == t.my_node() ? source_of(t, source, root) : source_of(t, target, leader);
   };
   t.node_barrier(doing, [&] {
@@ -155,7 +156,7 @@ void all_to_all(team& t, void* target, const void* source, const exchange_layout
   auto* const place = static_cast<std::byte*>(target) + block(how.target_stride, t.my_index());
   context traffic;
   for (int step = 0; step < t.size() && bytes != 0; ++step) {
-    const int index = (t.my_index() + step) % t.size();  // so that not all begin with the same member
+    const int index = (t.my_index() + step) % t.size();  // different members start with different targets
     const auto* const mine = static_cast<const std::byte*>(source) + block(how.source_stride, index);
     if (dense)
       moving.put(traffic, place, mine, bytes, t.pe(index), false);
@@ -172,7 +173,7 @@ void reduce(team& t, void* target, const void* source, std::size_t count, std::s
   const std::size_t per_chunk = team::chunk_bytes / element_bytes;
   alignas(64) std::array<std::byte, team::chunk_bytes> partial;
 
-  // Elements [first, last), chunk by chunk, for all members of this node.
+  // Reduces the elements [first, last), chunk by chunk, for all members of this node.
   const auto reduce_range = [&](std::size_t first, std::size_t last, bool between_nodes) {
     for (std::size_t at = first; at < last; at += per_chunk) {
       const std::size_t elements = std::min(per_chunk, last - at);
@@ -196,8 +197,8 @@ void reduce(team& t, void* target, const void* source, std::size_t count, std::s
     t.node_barrier(doing, [&] { reduce_range(0, count, t.nodes() > 1); });
     return;
   }
-  // Large and on one node: each member reduces a slice for all. A slice is read by nobody but its member, so target and
-  // source may be the same.
+  // Large and on one node: each member reduces a slice for all. Only that member reads the slice, so target and source
+  // may be the same.
   t.node_barrier(doing, [] {});
   const auto me = static_cast<std::size_t>(std::ranges::find(t.here(), t.my_index()) - t.here().begin());
   const std::size_t members = t.here().size();

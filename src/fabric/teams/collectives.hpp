@@ -1,4 +1,4 @@
-// Collective operations over a team. Buffers are symmetric; sizes are bytes, the same on all members unless said
+// Collective operations over a team. Buffers are symmetric; sizes are in bytes, the same on all members unless stated
 // otherwise. On return `target` is complete and `source` may be reused on this PE.
 #pragma once
 #include <cstddef>
@@ -8,22 +8,22 @@
 
 namespace lull::fabric {
 
-// into[i] = into[i] ∘ from[i] for `count` elements. Elements are combined in the order of the team within a node and of
-// the nodes' tree between them: the same calls give the same bits.
+// into[i] = into[i] ∘ from[i] for `count` elements. Elements are combined in the order of the team within a node, and
+// of the tree between nodes: the same calls give the same bits.
 using combine_elements = void (*)(void* into, const void* from, std::size_t count);
 
 void broadcast(team& t, void* target, const void* source, std::size_t bytes, int root);
-// Blocks one behind the other in the team's order; gather_varying takes a size of each member's own.
+// Concatenates the blocks in the team's order. In gather_varying each member passes its own size.
 void gather_all(team& t, void* target, const void* source, std::size_t bytes);
 void gather_varying(team& t, void* target, const void* source, std::size_t bytes);
-// Block j of this member's source becomes block i of member j's target, i being this member. Elements of a block stand
+// Block j of this member's source becomes block i of member j's target, where i is this member. Elements of a block are
 // `target_stride` and `source_stride` elements apart.
 struct exchange_layout {
   std::size_t element_bytes, elements;
   std::ptrdiff_t target_stride = 1, source_stride = 1;
 };
 void all_to_all(team& t, void* target, const void* source, const exchange_layout& how);
-// target and source are the same or disjoint.
+// target and source must be the same or disjoint.
 void reduce(team& t, void* target, const void* source, std::size_t count, std::size_t element_bytes,
             combine_elements combine, std::uint64_t kind);
 

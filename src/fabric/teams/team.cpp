@@ -10,7 +10,7 @@
 namespace lull::fabric {
 namespace {
 
-constexpr unsigned doing_bits = 16;  // of a counter between nodes; the epoch stands above them
+constexpr unsigned doing_bits = 16;  // of a counter between nodes; the epoch is above them
 
 int rounds_for(int nodes) { return static_cast<int>(std::bit_width(static_cast<unsigned>(nodes - 1))); }
 
@@ -83,7 +83,8 @@ void team::sync(std::uint64_t doing) {
 
 void team::leave() {
   sync();
-  // All have arrived, but those that slept have yet to see it, in the leader's block. So the leader goes last.
+  // All have arrived, but members that slept must still read that in the leader's block. Therefore the leader goes
+  // last.
   if (my_index_ != leader(my_node_)) {
     leader_block_->left.fetch_add(1, std::memory_order_acq_rel);
     ground_.memory.bell_of(pe(leader(my_node_))).ring_after_atomic();

@@ -7,7 +7,7 @@
 namespace lull::fabric {
 namespace {
 
-// So often threads may be in each other's way before a team is not made.
+// The number of conflicts between threads after which no team is made.
 constexpr int most_attempts = 1000;
 
 // The bits that all members offer.
@@ -39,7 +39,7 @@ std::optional<int> team_slots::agree(team& parent) {
     std::size_t word = 0;
     for (; word < free_.size() && bits == 0; ++word) bits = common(parent, free_of(word));
     if (bits == 0) return std::nullopt;
-    // Parents that agree at the same time begin at different places.
+    // Parents that agree at the same time start with different slots.
     const int number = (parent.slot() + attempt) % std::popcount(bits);
     const int slot = static_cast<int>((word - 1) * 64) + place_of_bit(bits, number);
     const bool taken = take(slot);

@@ -1,8 +1,8 @@
-// Which blocks of symmetric memory teams use: members of a team use the same slot, and no PE uses one for two teams.
+// The blocks of symmetric memory that teams use: members of a team use the same slot, and no PE uses one for two teams.
 //
-// agree() is collective over the parent of a new team. Several threads may agree on slots at once, each for a parent of
-// its own: what the members of a parent offer is compared first, and taken then; where another thread was faster on
-// some PE, all give it back and try another.
+// agree() is collective over the parent of a new team. Several threads may agree on slots at once, each for another
+// parent: they first compare what the members of the parent offer, then take a slot. If another thread was faster on
+// some PE, all members give the slot back and try another.
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -15,10 +15,10 @@ namespace lull::fabric {
 
 class team_slots {
  public:
-  static constexpr int first_free = 2;  // 0: all PEs, 1: the neighbours
+  static constexpr int first_free = 2;  // 0: all PEs, 1: the PEs of this node
   explicit team_slots(int slots);
 
-  // A slot that was free on all members of `parent` and is now taken on all of them; nothing when there is none.
+  // A slot that was free on all members of `parent` and is now taken on all of them; empty if there is none.
   [[nodiscard]] std::optional<int> agree(team& parent);
   void give_back(int slot);
 

@@ -1,7 +1,7 @@
-// A stream of operations that is ordered and completed by itself: what OpenSHMEM calls a communication context.
+// A stream of operations with its own order and completion: OpenSHMEM's communication context.
 //
-// fence() and quiet() of a context concern the operations made through it. The default context may be used by several
-// threads at once; any other by one thread at a time.
+// fence() and quiet() of a context concern the operations made through it. Several threads may use the default context
+// at once; any other context belongs to one thread at a time.
 #pragma once
 #include <optional>
 
@@ -17,9 +17,9 @@ class context {
   context(const context&) = delete;
   context& operator=(const context&) = delete;
 
-  // How waits on operations of this context are spent, where that differs from the PE's own policy.
+  // The wait policy for operations of this context, where it differs from that of the PE.
   std::optional<wait::wait_policy> policy;
-  // What is rewritten in its puts, where that differs from LULL_TRANSFORM.
+  // The rewriting of its puts, where it differs from LULL_TRANSFORM.
   std::optional<transforming> transform;
 
  private:

@@ -1,5 +1,5 @@
 // Transfers of non-contiguous blocks. In shared memory the blocks are copied one by one; to another node they travel
-// packed, as few messages as possible, and its process puts them in place.
+// packed, in as few messages as possible, and its process puts them in place.
 #include <algorithm>
 #include <mutex>
 
@@ -8,7 +8,8 @@
 namespace lull::fabric {
 namespace {
 
-// Both descriptors have the same blocks, perhaps in different places: calls visit(offset there, offset here) for each.
+// The two descriptors have the same blocks, perhaps in different places. Calls visit(offset there, offset here) for
+// each.
 template <class Visit>
 void for_pairs(const block_descriptor& there, const block_descriptor& here, Visit&& visit) {
   constexpr std::size_t batch = 64;
@@ -78,13 +79,13 @@ void transfers::send_strided(context& c, void* target, const block_descriptor& t
   block_descriptor small = there, from = here;
   const std::size_t bytes = small.block_bytes();
   if (bytes == 0) return;
-  if (bytes > protocol::message_bytes && !how) {  // nothing to gain by packing
+  if (bytes > protocol::message_bytes && !how) {  // packing would gain nothing
     for_pairs(there, here, [&](std::int64_t to, std::int64_t at) {
       put(c, static_cast<std::byte*>(target) + to, static_cast<const std::byte*>(source) + at, bytes, pe, true);
     });
     return;
   }
-  if (bytes > protocol::message_bytes) {  // an accumulate must not be one huge message either: cut the blocks
+  if (bytes > protocol::message_bytes) {  // an accumulate must not be one huge message either: the blocks are split
     for_pairs(there, here, [&](std::int64_t to, std::int64_t at) {
       for (std::size_t done = 0; done < bytes; done += protocol::message_bytes) {
         const std::size_t part = std::min(protocol::message_bytes, bytes - done);

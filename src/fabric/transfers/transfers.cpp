@@ -8,7 +8,7 @@
 namespace lull::fabric {
 namespace {
 
-constexpr unsigned fetches_per_round = 8;  // of one's own memory: progress takes a system call over tcp
+constexpr unsigned fetches_per_round = 8;  // of the PE's own memory: progress takes a system call over tcp
 
 }  // namespace
 
@@ -23,8 +23,8 @@ transfers::transfers(pe_id me, const symmetric_memory& memory, wait::waiting& wa
       transform_(transforming_named(setting_text("LULL_TRANSFORM")).value_or(transforming::automatic)),
       most_outstanding_(static_cast<std::uint64_t>(setting_integer("LULL_MAX_OUTSTANDING"))) {}
 
-// A program that fetches a word of its own again and again waits for a message. The progress thread would have to get
-// the core from it first, so it makes progress itself now and then, as one that tests does.
+// A program that repeatedly fetches a word of its own memory waits for a message. The progress thread could not run
+// before it yields the core, so the caller makes progress itself from time to time, like a thread that tests.
 void transfers::polled_own_memory() {
   thread_local unsigned fetches = 0;
   if (++fetches % fetches_per_round == 0) drive();
@@ -106,7 +106,7 @@ std::uint64_t transfers::fetching_remote(context& c, void* target, amo u, pe_id 
 void transfers::fetching_nbi(context& c, void* old_value, void* target, amo u, pe_id pe) {
   if (memory_.direct(target, pe)) {
     const std::uint64_t old = fetching(c, target, u, pe);
-    std::memcpy(old_value, &old, u.width);  // the low bytes come first on the machines Lull runs on
+    std::memcpy(old_value, &old, u.width);  // Lull runs only on little-endian machines
     return;
   }
   wait_for_room(c, wait::operation::atomic, pe);
@@ -117,7 +117,7 @@ void transfers::fetching_nbi(context& c, void* old_value, void* target, amo u, p
 void transfers::fence(context& c) {
   std::atomic_thread_fence(std::memory_order_release);
   if (!remote_) return;
-  // Messages to one PE are applied in order, but those that the transport lets later ones overtake.
+  // Messages to one PE are applied in order, except those that the transport lets later ones overtake.
   if (protocol::must_complete_to_order(c.outstanding_)) quiet(c);
   remote_->fenced(c.outstanding_);
 }

@@ -1,8 +1,8 @@
-// All that moves data between PEs: puts, gets, atomics, strided blocks, their order and their completion.
+// Everything that moves data between PEs: puts, gets, atomics, strided blocks, their order and their completion.
 //
-// Operations choose their way by the PE: memory shared with it, or messages (protocol.hpp). put, non_fetching and their
-// relatives complete at quiet() of their context; get, fetch and puts with `blocking` return when their buffers may be
-// used. Puts to other nodes may be rewritten on their way (transforming.hpp). May be called from several threads at once.
+// The PE determines the path of an operation: memory shared with it, or messages (protocol.hpp). put, non_fetching and
+// similar operations complete at quiet() of their context; get, fetch and puts with `blocking` return when their
+// buffers may be used. Puts to other nodes may be rewritten (transforming.hpp). Several threads may call at once.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -22,10 +22,10 @@
 
 namespace lull::fabric {
 
-// What has been put to other nodes since the last quiet, so that quiet can tell how long it may take.
+// The puts to other nodes since the last quiet, from which quiet predicts its duration.
 class unconfirmed_puts {
  public:
-  // Not counted exactly where threads put at once: it is for a prediction, and shall cost nothing.
+  // The count is inexact where threads put at once: it serves a prediction and must cost nothing.
   void add(std::size_t bytes, pe_id to) {
     bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
     const int before = peer_.load(std::memory_order_relaxed);
@@ -48,7 +48,7 @@ class unconfirmed_puts {
 
 class transfers {
  public:
-  // `remote` and `progress` null when all PEs share memory.
+  // `remote` and `progress` are null if all PEs share memory.
   transfers(pe_id me, const symmetric_memory& memory, wait::waiting& waits, protocol* remote, progress_thread* progress,
             bool oversubscribed);
 
@@ -62,12 +62,12 @@ class transfers {
       put_remote(c, target, source, bytes, pe, nullptr, blocking);
     }
   }
-  // The signal, symmetric too, changes after the data has arrived.
+  // The signal word, also symmetric, changes after the data has arrived.
   struct signal {
     std::uint64_t* word;
     std::uint64_t value;
     amo_op how = amo_op::set;
-    bool whole_node = false;  // all PEs of the target's node may be waiting for it
+    bool whole_node = false;  // any PE of the target's node may be waiting for it
   };
   void put_signal(context& c, void* target, const void* source, std::size_t bytes, const signal& then, pe_id pe,
                   bool blocking);
@@ -84,7 +84,7 @@ class transfers {
       get_nbi_remote(c, destination, source, bytes, pe);
   }
 
-  // Atomic operations on the 4- or 8-byte word at `target` of `pe`; u.offset is filled in here.
+  // Atomic operations on the 4- or 8-byte word at `target` of `pe`; u.offset is set here.
   void non_fetching(context& c, void* target, amo u, pe_id pe) {
     if (void* const there = memory_.direct(target, pe)) [[likely]] {
       apply_amo(u, there);
@@ -106,8 +106,8 @@ class transfers {
   // The old value, u.width bytes, is at `old_value` after quiet().
   void fetching_nbi(context& c, void* old_value, void* target, amo u, pe_id pe);
 
-  // Strided blocks: the blocks of `there` at `target` of `pe`, those of `here` in this PE's memory, which has as many
-  // blocks of the same size. Complete as put and get do.
+  // Strided blocks: those of `there` at `target` of `pe`, and those of `here` in this PE's memory, which has as many
+  // blocks of the same size. They complete like put and get.
   void put_strided(context& c, void* target, const block_descriptor& there, const void* source,
                    const block_descriptor& here, pe_id pe);
   void get_strided(context& c, void* destination, const block_descriptor& here, const void* source,
@@ -122,7 +122,7 @@ class transfers {
     return remote_ ? remote_->transformed() : transforming_counts{};
   }
   [[nodiscard]] rdma_counts by_rdma() const { return remote_ ? remote_->by_rdma() : rdma_counts{}; }
-  // What was chosen of transfers to other nodes, and what it came to.
+  // The choices about transfers to other nodes, and how they turned out.
   [[nodiscard]] std::vector<model::choice_account> choices() const {
     return remote_ ? remote_->choices(transform_ == transforming::automatic) : std::vector<model::choice_account>{};
   }
@@ -132,13 +132,13 @@ class transfers {
     if (progress_) progress_->test();
   }
 
-  // The last of all: what this PE has sent is applied. Waits.
+  // The last call: returns when everything that this PE has sent is applied.
   void all_complete();
 
  private:
   void put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe, const signal_amo* signal,
                   bool blocking);
-  // Into a message with others, if one is open; its place among those to one PE, it has already.
+  // Adds the put to a message with others, if one is open. The put has its place in the order of its PE already.
   [[nodiscard]] bool join(const context& c, void* target, const void* source, std::size_t bytes, pe_id pe);
   void get_nbi_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe);
   void get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe);
@@ -161,7 +161,7 @@ class transfers {
   protocol* remote_;
   progress_thread* progress_;
   bool oversubscribed_;
-  transforming transform_;          // of contexts that do not say otherwise
+  transforming transform_;          // of contexts that do not set their own
   std::uint64_t most_outstanding_;  // operations on one PE
   unconfirmed_puts unconfirmed_;
   context default_;
