@@ -1,9 +1,9 @@
 // Collectives over active sets, which OpenSHMEM 1.5 deprecates in favour of teams: PE_start, PE_start + 2^logPE_stride,
 // …
 //
-// An active set has no state but the caller's pSync, which is zero before and after each call. Two of its words make a
-// barrier over a tree; a third passes offsets along. Everything else is puts and gets between barriers. Programs for
-// which speed matters use teams.
+// The only state of an active set is the caller's pSync, which is zero before and after each call. Two of its words
+// implement a barrier over a tree; a third passes offsets along. Everything else is puts and gets between barriers.
+// Fast programs use teams.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -40,7 +40,7 @@ class active_set {
   [[nodiscard]] world& home() { return world_; }
   [[nodiscard]] context& traffic() { return traffic_; }
 
-  // All arrive up a tree, and are released down it.
+  // PEs arrive up a tree and are released down it.
   void sync() {
     const int first_child = me_ * fan_out + 1;
     const int children = std::clamp(size_ - first_child, 0, fan_out);
@@ -56,7 +56,7 @@ class active_set {
     sync();
   }
 
-  // Where this PE's `bytes` begin when all stand one behind the other.
+  // Offset of this PE's `bytes` when the contributions of all PEs are concatenated.
   std::size_t begin_of(std::size_t bytes) {
     std::size_t begin = 0;
     if (me_ != 0) {
@@ -135,15 +135,16 @@ template <class T, class Op>
 void reduce(active_set&& set, T* dest, const T* source, int nreduce) {
   const auto count = static_cast<std::size_t>(std::max(nreduce, 0));
   std::vector<T> result(count), theirs(count);
-  set.sync();                                                       // all sources are ready
-  for (int index = 0; index < set.size() && count != 0; ++index) {  // in the same order on all: the same bits on all
+  set.sync();  // all sources are ready
+  // the same order, and therefore the same bits, on all PEs
+  for (int index = 0; index < set.size() && count != 0; ++index) {
     T* const into = index == 0 ? result.data() : theirs.data();
     set.home().transfers().get(set.traffic(), into, source, count * sizeof(T), set.pe(index));
     if (index != 0) lull::shmem::combine<T, Op>(result.data(), theirs.data(), count);
   }
-  set.sync();  // all have read all: dest may be source
+  set.sync();  // every PE has read all sources: dest may be source
   std::copy(result.begin(), result.end(), dest);
-  set.sync();  // pWrk and pSync may be used again by a set that differs
+  set.sync();  // another set may now use pWrk and pSync
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using lull::wait::operation;
 
 namespace {
 
-// Values travel as their bits, floating-point ones too.
+// Values travel as their bits, including floating-point values.
 template <class T>
 std::uint64_t to_bits(T value) {
   std::uint64_t bits = 0;
@@ -60,7 +60,7 @@ void change(const char* call, shmem_ctx_t ctx, amo_op op, T* where, T operand, i
 }  // namespace
 
 // clang-format off
-// Each for the default context, by its plain name and, where there is one, its deprecated one, and for a context.
+// Each function: for the default context, by its plain name and any deprecated name, and for a context.
 #define LULL_READ_WRITE(NAME, TYPE, A)                                                                                \
   TYPE shmem_##NAME##_atomic_fetch(const TYPE* source, int pe) {                                                      \
     return fetch("shmem_" #NAME "_atomic_fetch", SHMEM_CTX_DEFAULT, amo_op::fetch, source, pe);                    \

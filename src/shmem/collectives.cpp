@@ -21,7 +21,7 @@ void examine(const lull::fabric::team& team, const char* call, const void* dest,
   lull::shmem::examine_overlap(call, dest, dest_bytes, source, source_bytes);
 }
 
-// For calls in which each member has as much in dest as in source.
+// For calls in which each member has equally many bytes in dest and source.
 lull::fabric::team& collective(const char* call, shmem_team_t handle, const void* dest, const void* source,
                                std::size_t bytes) {
   auto& team = team_for(call, handle);
@@ -49,7 +49,7 @@ int all_to_all(const char* call, shmem_team_t handle, void* dest, const void* so
                std::ptrdiff_t sst, std::size_t element, std::size_t n) {
   auto& team = team_for(call, handle);
   const std::size_t all = element * n * static_cast<std::size_t>(team.size());
-  const auto reach = [&](std::ptrdiff_t stride) {  // from the first element to behind the last
+  const auto reach = [&](std::ptrdiff_t stride) {  // from the first element to the end of the last
     return all == 0 ? 0 : (all - element) * static_cast<std::size_t>(stride) + element;
   };
   examine(team, call, dest, reach(dst), source, reach(sst));

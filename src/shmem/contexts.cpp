@@ -1,4 +1,4 @@
-// Communication contexts: streams of operations with an ordering and a quiet of their own.
+// Communication contexts: streams of operations, each with its own ordering and quiet.
 #include <memory>
 #include <string>
 

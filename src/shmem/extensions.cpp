@@ -1,4 +1,4 @@
-// What Lull adds to OpenSHMEM: accumulate, strided and vector transfers, and what a PE can ask about itself.
+// Lull's extensions of OpenSHMEM: accumulate, strided and vector transfers, and queries of a PE about itself.
 #include <cstring>
 #include <string_view>
 
@@ -81,7 +81,7 @@ void shmemx_get_strided(void* dest, const ptrdiff_t dest_strides[], const void* 
                                      there, from.pe);
 }
 
-// Small blocks are combined on their way by the transfers themselves.
+// The transfers coalesce small blocks.
 void shmemx_put_vector(void* const dest[], const void* const source[], size_t nblocks, size_t bytes, int pe) {
   for (std::size_t i = 0; i < nblocks && bytes != 0; ++i) {
     const stream to = through("shmemx_put_vector", SHMEM_CTX_DEFAULT, {operation::put, dest[i], bytes, bytes}, pe);

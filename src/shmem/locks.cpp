@@ -1,8 +1,8 @@
-// Locks: a queue of PEs in which each sleeps on a word of its own until its predecessor wakes it.
+// Locks: a queue of PEs, each of which sleeps on its own word until its predecessor wakes it.
 //
-// The lock is a symmetric long, at first 0. Of its two halves the first, at the lock's home PE, holds the end of the
-// queue; the second, at each PE, is that PE's place in it: who comes next, and whether it is its turn. PEs are numbered
-// from 1 there, 0 is nobody.
+// A lock is a symmetric long, initially 0. Its first half, at the lock's home PE, is the end of the queue. Its second
+// half, at each PE, is that PE's entry in the queue: its successor, and whether the lock was granted to it. PEs are
+// numbered from 1 here; 0 means none.
 #include <atomic>
 
 #include "shmem/current.hpp"
@@ -22,7 +22,7 @@ class queue_lock {
   queue_lock(const char* call, long* lock)
       : world_(here(call, operation::lock)), words_(reinterpret_cast<std::uint32_t*>(lock)) {
     if (world_.checks()) lull::shmem::examine_range(world_.memory(), call, "the lock", lock, sizeof *lock);
-    // Locks side by side live with different PEs.
+    // Adjacent locks have different home PEs.
     home_ = pe_id{
         static_cast<int>(world_.memory().offset_of(lock) / sizeof *lock % static_cast<std::size_t>(world_.pes()))};
     me_ = static_cast<std::uint32_t>(world_.me().index()) + 1;
@@ -40,8 +40,8 @@ class queue_lock {
     world_.transfers().quiet(world_.transfers().default_context());
     std::uint32_t next = mine().load(std::memory_order_acquire);
     if (next == 0) {
-      if (end_of_queue(amo_op::compare_swap, 0, me_) == me_) return;  // nobody waits
-      await([](std::uint32_t now) { return now != 0; });              // somebody is about to say so
+      if (end_of_queue(amo_op::compare_swap, 0, me_) == me_) return;  // no PE waits
+      await([](std::uint32_t now) { return now != 0; });              // a successor is about to enter
       next = mine().load(std::memory_order_acquire);
     }
     mine().store(0, std::memory_order_relaxed);

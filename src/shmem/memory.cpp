@@ -1,4 +1,4 @@
-// The symmetric heap. Every allocation ends, and every release begins, with a barrier, as the specification says.
+// The symmetric heap. As the specification requires, every allocation ends and every release begins with a barrier.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -15,7 +15,7 @@ using lull::shmem::here;
 
 namespace {
 
-// The barrier of a call of the heap; with LULL_CHECK it finds PEs that pass other arguments.
+// The barrier of a heap call. With LULL_CHECK it detects PEs that pass other arguments.
 void meet(lull::fabric::world& world, std::uint64_t a, std::uint64_t b = 0) {
   shmem_quiet();
   world.everybody().sync(world.checks() ? lull::fabric::team::describe({a, b}) : 0);
@@ -43,7 +43,7 @@ void* shmem_calloc(size_t count, size_t size) {
   return allocate(count * size, 0, true, "shmem_calloc");
 }
 
-// The specification wants a multiple of a pointer's size; every allocation is aligned to more than that anyway.
+// The specification requires a multiple of a pointer's size; every allocation is aligned to more than that anyway.
 void* shmem_align(size_t alignment, size_t size) {
   constexpr const char* call = "shmem_align";
   auto& world = here(call);
@@ -85,7 +85,7 @@ void shmem_free(void* ptr) {
   world.memory().release(ptr);
 }
 
-// All of the heap is alike to atomics and signals.
+// All of the heap serves atomics and signals equally well.
 void* shmem_malloc_with_hints(size_t size, long) { return allocate(size, 0, false, "shmem_malloc_with_hints"); }
 
 void* shmalloc(size_t size) { return shmem_malloc(size); }

@@ -17,7 +17,7 @@ struct op_prod { static constexpr std::uint64_t kind = 7; template <class T> sta
 // clang-format on
 
 template <class T>
-struct wrapping {  // the unsigned type to compute in: signed integers wrap around, and promoted ones must not overflow
+struct wrapping {  // the unsigned type for the computation: signed integers wrap around without overflow
   using type = T;
 };
 template <class T>

@@ -1,4 +1,4 @@
-// put, get and their relatives: the specification's names over the byte-level operations of fabric.
+// put, get and related functions: the specification's names over the byte-level operations of fabric.
 #include "shmem/current.hpp"
 
 using lull::fabric::amo_op;
@@ -20,8 +20,8 @@ inline void put(const char* call, shmem_ctx_t ctx, void* dest, const void* sourc
   to.world.transfers().put(to.context, dest, source, bytes, to.pe, blocking);
 }
 
-// A get from memory that this PE shares takes some 20 instructions. So that it saves no register for what it does not
-// do, all else stays in a function of its own.
+// A get from memory that this PE shares takes some 20 instructions. All other cases are in this separate function, so
+// that the fast path saves no registers for them.
 [[gnu::noinline]] void get_otherwise(const char* call, shmem_ctx_t ctx, void* dest, const void* source,
                                      std::size_t bytes, int pe) {
   const stream from = through(call, ctx, {operation::get, source, bytes, bytes}, pe);

@@ -29,14 +29,14 @@ void warn_of_misspelt_settings() {
                  nearest.c_str());
 }
 
-// Before any PE waits for this one.
+// Runs before any PE waits for this one.
 void check_settings() {
   for (const auto& row : all_settings()) check_setting(row);
   (void)model::this_machine();
 }
 
-// Released on purpose: a PE that exits without shmem_finalize must not look, to its launcher, as if it had left in order, so
-// nothing of it may be taken down at exit.
+// The bootstrap is leaked on purpose: a PE that exits without shmem_finalize must not appear to its launcher to have
+// left in order, so nothing of the bootstrap may be destroyed at exit.
 void join_job() {
   auto boot = std::make_unique<job::bootstrap>();
   try {
@@ -48,7 +48,7 @@ void join_job() {
     boot->abort_for_mistake(mistake);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "lull: %s\n", failure.what());
-    boot.reset();  // it leaves in order: it has said what was wrong, as the others will
+    boot.reset();  // it leaves in order: it has reported the error, and the other PEs will too
     std::_Exit(1);
   }
   current_boot = boot.release();
@@ -112,7 +112,7 @@ int shmem_addr_accessible(const void* addr, int pe) {
 void* shmem_ptr(const void* dest, int pe) {
   if (!shmem_addr_accessible(dest, pe)) return nullptr;
   auto& world = here("shmem_ptr");
-  // This PE sees its static variables at two addresses; the program knows one.
+  // This PE maps its static variables at two addresses; the program knows one of them.
   return pe == world.me().index() ? const_cast<void*>(dest) : world.memory().direct(dest, lull::pe_id{pe});
 }
 
@@ -125,12 +125,12 @@ void shmem_pcontrol(int level, ...) {
 void start_pes(int) {
   if (current_world) return;
   shmem_init();
-  std::atexit(shmem_finalize);  // programs of that age do not call it
+  std::atexit(shmem_finalize);  // old programs do not call it
 }
 int _my_pe() { return shmem_my_pe(); }
 int _num_pes() { return shmem_n_pes(); }
 
-// Caches are coherent on every machine Lull runs on.
+// Caches are coherent on every machine on which Lull runs.
 void shmem_set_cache_inv() {}
 void shmem_clear_cache_inv() {}
 void shmem_set_cache_line_inv(void*) {}

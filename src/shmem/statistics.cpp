@@ -22,7 +22,7 @@ namespace {
 using wait::in_s;
 using wait::wait_counts;
 
-// What a PE tells PE 0, as bytes: this, then `rows` rows, then what its choices have come to, as text.
+// What a PE sends to PE 0, as bytes: this, then `rows` rows, then the results of its choices, as text.
 struct told {
   std::int64_t ns, ns_cpu, ns_progress_cpu, ns_changing_frequency;
   std::uint64_t frequency_changes;
@@ -56,7 +56,7 @@ std::string row_words(std::string_view what, std::string_view size, const wait_c
                      c.timeouts, c.missed);
 }
 
-// Calls visit(operation, size class, counts) for each row that has any.
+// Calls visit(operation, size class, counts) for each row with nonzero counts.
 template <class Visit>
 void for_rows(const wait::wait_table& table, Visit&& visit) {
   for (std::size_t what = 0; what < table.rows.size(); ++what)
@@ -117,7 +117,7 @@ std::string json_of(const job_sums& sums, fabric::world& world) {
   return in_json(cost);
 }
 
-// Of this PE.
+// The choices of this PE.
 std::vector<model::choice_account> choices_of(fabric::world& world) {
   std::vector<model::choice_account> all = world.wait().choices();
   model::add(all, world.transfers().choices());
@@ -134,7 +134,7 @@ job_statistics::job_statistics(fabric::world& world)
 void job_statistics::report() {
   if (!world_.wait().has_table()) return;
   world_.transfers().quiet(world_.transfers().default_context());
-  world_.everybody().sync();  // what others still waited for belongs to the table
+  world_.everybody().sync();  // afterwards no PE waits: the table is complete
   const wait::wait_table table = world_.wait().table();
   told mine{now_ns() - begin_ns_,         process_cpu_ns() - cpu_begin_ns_,
             table.ns_progress_cpu,        table.ns_changing_frequency,

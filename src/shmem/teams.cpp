@@ -1,4 +1,4 @@
-// Teams: subsets of PEs with a numbering of their own. A new team is the matter of all members of its parent.
+// Teams: subsets of PEs with their own numbering. All members of the parent take part in making a team.
 #include <algorithm>
 #include <utility>
 
@@ -12,8 +12,8 @@ using lull::shmem::team_of;
 
 namespace {
 
-// Splits `parent` so that this PE gets the team of the given members of it, or none when it is not among them.
-// Collective over the parent. 1 when some PE is in too many teams already.
+// Splits `parent`: this PE gets the team of the given members, or no team if it is not among them. Collective over the
+// parent. Returns 1 if some PE is in too many teams already.
 int split(const char* call, team& parent, const std::vector<int>& indices, const shmem_team_config_t& config,
           shmem_team_t* result) {
   *result = SHMEM_TEAM_INVALID;
@@ -25,7 +25,7 @@ int split(const char* call, team& parent, const std::vector<int>& indices, const
   for (const int index : indices) members.push_back(parent.pe(index));
   const bool member = std::ranges::find(indices, parent.my_index()) != indices.end();
   if (member) team::clear(world.ground(), *slot);
-  parent.sync();  // all members have cleared theirs
+  parent.sync();  // all members have cleared their blocks
   if (!member) {
     world.slots().give_back(*slot);
     return 0;
@@ -75,7 +75,7 @@ int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, in
   const long last = start + static_cast<long>(size - 1) * stride;
   if (size < 1 || (stride == 0 && size > 1) || start < 0 || start >= parent->size() || last < 0 ||
       last >= parent->size())
-    return 1;  // the same on all PEs, which pass the same
+    return 1;  // the same on all PEs, because they pass the same arguments
   std::vector<int> indices(static_cast<std::size_t>(size));
   for (int i = 0; i < size; ++i) indices[static_cast<std::size_t>(i)] = start + i * stride;
   return split(call, *parent, indices, chosen(config, config_mask), new_team);

@@ -1,4 +1,4 @@
-// Waiting for values in this PE's memory, and testing them: all waiting itself is in wait/.
+// Waits for values in this PE's memory, and tests of them. The waiting itself is in wait/.
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -30,16 +30,17 @@ bool holds(T* variable, int comparison, T value) {
   }
 }
 
-// Where the next search for any of `count` begins: at a place that each call of this thread takes from a sequence whose
-// parts are spread evenly too (multiples of the golden ratio, after Weyl). So the places of every set get their turn,
-// in about three times `count` calls on it, whichever other sets are asked about in between; no set is remembered.
+// The index at which the next search among `count` variables begins. Each call of this thread takes the next of a
+// sequence whose subsequences are evenly spread too (multiples of the golden ratio, after Weyl). All places of every
+// set therefore get their turn, in about three times `count` calls on it, whichever other sets are searched in between;
+// no state is kept per set.
 std::size_t next_start(std::size_t count) {
   static thread_local std::uint64_t turn = 0;
   constexpr std::uint64_t golden_ratio = 0x9E37'79B9'7F4A'7C15;                     // its fraction, times 2^64
-  return static_cast<std::size_t>(((turn += golden_ratio) >> 32U) * count >> 32U);  // of a huge set only the first 2^32
+  return static_cast<std::size_t>(((turn += golden_ratio) >> 32U) * count >> 32U);  // in a huge set only the first 2^32
 }
 
-// Several variables, of which `status` may take some out, with one value to compare with or one for each.
+// Several variables, some of which `status` may exclude, and one value to compare with, or one for each.
 template <class T>
 struct set_of {
   T* variables;
@@ -64,7 +65,7 @@ struct set_of {
       if (contains(i) && !holds_at(i)) return false;
     return true;
   }
-  // The first at or behind `start`, else the first before it.
+  // The first match from `start` on, otherwise the first before it.
   [[nodiscard]] std::size_t any(std::size_t start) const {
     for (std::size_t i = start; i < count; ++i)
       if (contains(i) && holds_at(i)) return i;
@@ -85,7 +86,7 @@ void wait(const char* call, std::span<const std::byte> where, Ready&& ready) {
   here(call, operation::wait_until).wait().until({.what = operation::wait_until, .where = where}, ready);
 }
 
-// Looks, helps transfers on, and looks again.
+// Checks, makes progress, and checks again.
 template <class Look, class Result>
 Result test(const char* call, Look&& look, Result nothing) {
   Result found = look();
@@ -169,7 +170,7 @@ uint64_t shmem_signal_fetch(const uint64_t* sig_addr) {
 }
 
 uint64_t shmem_signal_wait_until(uint64_t* sig_addr, int cmp, uint64_t value) {
-  std::uint64_t seen = 0;  // the value that ended the wait, whatever becomes of the word afterwards
+  std::uint64_t seen = 0;  // the value that ended the wait, even if the word changes afterwards
   wait("shmem_signal_wait_until", std::as_bytes(std::span(sig_addr, 1)), [&] {
     seen = shmem_signal_fetch(sig_addr);
     return holds<std::uint64_t>(&seen, cmp, value);

@@ -1,7 +1,7 @@
 """Writes the headers of OpenSHMEM from openshmem.toml: headers.py INTO puts pshmem.h and lull/shmem_*.h there.
 
-Each header is a template, NAME.h.in beside this file, in which a line @PART@ stands for what PARTS below makes of the
-table. A header that would stay as it is is not touched, so that nothing is compiled again.
+Each header has a template, NAME.h.in in this folder, in which a line @PART@ is replaced by what PARTS below makes of
+the table. A header whose text would not change is not written, so that nothing is recompiled.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from openshmem import Function, Generic, Group, Interface
 
 HERE = Path(__file__).parent
-TEMPLATES = {  # the header -> what it is made of
+TEMPLATES = {  # header -> its template
     "pshmem.h": "pshmem.h.in",
     "lull/shmem_types.h": "shmem_types.h.in",
     "lull/shmem_functions.h": "shmem_functions.h.in",
@@ -28,7 +28,7 @@ AS_STD = {"double _Complex": "std::complex<double>", "float _Complex": "std::com
 
 
 def wrapped(start: str, items: Iterable[str], joint: str, end: str, indent: int, line_end: str = "") -> str:
-    """`start`, the items and `end` in lines of at most WIDTH; those after the first begin at `indent`."""
+    """`start`, the items and `end` in lines of at most WIDTH columns; continuation lines are indented by `indent`."""
     lines, line = [], start
     parts = list(items)
     for number, item in enumerate(parts):
@@ -57,7 +57,7 @@ def declaration(f: Function, name: str, spelling: dict[str, str], before: str, e
 
 
 def heading(group: Group, already: set[str]) -> str:
-    """The comment over a group; over the first of a section its name stands too."""
+    """The comment above a group, preceded by the section's name above the first group of a section."""
     text = group.title + (f"; {group.note}" if group.note else "")
     over = "" if group.section in already else f"/* ---- {group.section} ---- */\n\n"
     already.add(group.section)
@@ -65,14 +65,14 @@ def heading(group: Group, already: set[str]) -> str:
 
 
 def declarations(groups: Iterable[Group], prefix: str = "") -> str:
-    """The prototypes of those functions whose names begin with shmem_, with `prefix` before them, or of all."""
+    """The prototypes of all functions; with a `prefix`, of those named shmem_*, with the prefix before the name."""
     made, already = [], set[str]()
     for group in groups:
         families = [[f for f in family if not prefix or f.name.startswith("shmem_")] for family in group.families()]
         if not any(families):
             continue
         made.append(heading(group, already))
-        single: list[str] = []  # functions that are no family stand without an empty line between them
+        single: list[str] = []  # functions without a family are not separated by empty lines
         for family in families:
             lines = [declaration(f, prefix + f.name, AS_MACRO, "LULL_API", ";") for f in family]
             if len(lines) > 1:
@@ -106,7 +106,7 @@ def type_table(macro: str, types: dict[str, str]) -> str:
 
 
 def type_tables(interface: Interface) -> str:
-    """One macro for each class of types, and one of its types in C where there are type-generic names for it."""
+    """One macro for each class of types, and one with its distinct C types if the class has type-generic names."""
     generic = {group.class_name for group in interface.groups if group.generic}
     made = []
     for name, types in interface.classes.items():

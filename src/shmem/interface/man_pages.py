@@ -1,8 +1,8 @@
 """Writes the manual pages of OpenSHMEM's routines: man_pages.py VERSION INTO puts man3/shmem_*.3 there.
 
-A routine is what functions of one purpose share: shmem_put(3) tells of shmem_TYPE_put, shmem_putSIZE, shmem_putmem and
-of the same with a context; each of these names has a page that leads there. Functions are those of openshmem.toml,
-words those of routines.toml. Only Python's standard library is used, for CMake runs this before anything is installed.
+A routine groups functions of one purpose: shmem_put(3) describes shmem_TYPE_put, shmem_putSIZE, shmem_putmem and the
+same functions with a context; each of these names has a page that refers to it. The functions come from openshmem.toml,
+the texts from routines.toml. Uses only Python's standard library, because CMake runs it before anything is installed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Routine:
     prototypes: list[tuple[Group, Function]] = field(default_factory=list)
 
     def functions(self) -> list[Function]:
-        """All functions that it stands for."""
+        """All functions of the routine."""
         found = []
         for group, prototype in self.prototypes:
             plain = group.of(prototype)
@@ -58,19 +58,19 @@ def routines(interface: Interface) -> dict[str, Routine]:
 
 
 def escaped(text: str) -> str:
-    """Text as roff takes it."""
+    """Text escaped for roff."""
     return re.sub(r"^([.'])", r"\\&\1", text.replace("\\", "\\e").replace("-", "\\-"))
 
 
 def declared(function: Function) -> str:
-    """A function as a reader of C writes it."""
+    """A function as a C declaration."""
     parameters = ", ".join(f"{p.type} {p.name}".strip() for p in function.parameters) or "void"
     joint = "" if function.result.endswith("*") else " "
     return escaped(f"{function.result}{joint}{function.name}({parameters});")
 
 
 def synopsis(routine: Routine) -> list[str]:
-    """The prototypes with TYPE and SIZE, and which these are."""
+    """The prototypes with TYPE and SIZE, and their possible values."""
     lines = [".SH SYNOPSIS", ".nf", ".B #include <shmem.h>", ".PP"]
     told = []
     for group, prototype in routine.prototypes:
@@ -124,7 +124,7 @@ def page(routine: Routine, version: str, words: dict[str, dict[str, str]], besid
 
 
 def write(version: str, into: Path) -> int:
-    """Write all pages into the folder; how many."""
+    """Write all pages into the folder and return their number."""
     interface = Interface()
     words = tomllib.loads(WORDS.read_text(encoding="utf-8"))
     folder = into / "man3"

@@ -1,7 +1,7 @@
-"""The interface of OpenSHMEM 1.5 as openshmem.toml beside this file holds it: all functions, one by one.
+"""The interface of OpenSHMEM 1.5 from openshmem.toml in this folder: all functions, one by one.
 
-What is written from the table reads it here: the headers (headers.py), the documentation and the test of every name.
-Only Python's standard library is used, for CMake runs this before anything is installed.
+Every user of the table reads it here: the headers (headers.py), the documentation and the test of every name.
+Uses only Python's standard library, because CMake runs it before anything is installed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TABLE = Path(__file__).with_name("openshmem.toml")
 
 @dataclass(frozen=True)
 class Parameter:
-    """`const long* source`; where a function takes what it likes, type `...` and no name."""
+    """`const long* source`; for a variadic function, type `...` and no name."""
 
     type: str
     name: str
@@ -27,7 +27,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Function:
-    """A function and its types in C; `type` is that which its name says, or empty."""
+    """A function and its types in C; `type` is the one in its name, or empty."""
 
     name: str
     result: str
@@ -37,7 +37,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Generic:
-    """A type-generic name of C11: NAME chooses shmem_TYPE_SUFFIX, with a context too where `contexts` says so."""
+    """A type-generic name of C11: NAME selects shmem_TYPE_SUFFIX, also with a context if `contexts` is set."""
 
     name: str
     suffix: str
@@ -52,7 +52,7 @@ class Generic:
 
 @dataclass(frozen=True)
 class Group:
-    """Functions under one heading; the prototypes are those of the table, with their {NAME}, {TYPE} and {SIZE}."""
+    """Functions under one heading; the prototypes come from the table and contain {NAME}, {TYPE} and {SIZE}."""
 
     section: str
     title: str
@@ -66,13 +66,13 @@ class Group:
     prototypes: tuple[Function, ...]
 
     def families(self) -> Iterator[list[Function]]:
-        """For each prototype, and then for each with a context, the functions it stands for."""
+        """For each prototype, without and then with a context: the functions that it generates."""
         for prototype in self.prototypes:
             for context in (False, True) if self.contexts else (False,):
                 yield [with_context(f) if context else f for f in self.of(prototype)]
 
     def of(self, prototype: Function) -> list[Function]:
-        """The functions a prototype stands for."""
+        """The functions that a prototype generates."""
         if "{NAME}" in prototype.name:
             return [filled(prototype, NAME=name, TYPE=c_type) for name, c_type in self.types.items()]
         if "{SIZE}" in prototype.name:
@@ -90,7 +90,7 @@ class Group:
 
 
 def filled(prototype: Function, **values: str) -> Function:
-    """The function a prototype becomes with these values in its braces."""
+    """The function that a prototype gives with these values in its braces."""
     return Function(
         prototype.name.format(**values),
         prototype.result.format(**values),
@@ -100,7 +100,7 @@ def filled(prototype: Function, **values: str) -> Function:
 
 
 def with_context(function: Function) -> Function:
-    """The same function with a context in front."""
+    """The same function with a context as first argument."""
     return Function(
         function.name.replace("shmem_", "shmem_ctx_", 1),
         function.result,
@@ -110,7 +110,7 @@ def with_context(function: Function) -> Function:
 
 
 def parsed(prototype: str) -> Function:
-    """A line of the table; a ValueError says which is none."""
+    """A line of the table as a function; raises ValueError for a line that is no prototype."""
     match = re.fullmatch(r"(\S.*?[ *])([\w{}]+)\((.+)\)", prototype)
     if not match:
         raise ValueError(f"{TABLE}: not a prototype: {prototype}")
@@ -129,12 +129,12 @@ class Interface:
 
     @cached_property
     def types(self) -> dict[str, str]:
-        """Name of a type in names of functions -> C."""
+        """Type in function names -> type in C."""
         return dict(self._read["types"])
 
     @cached_property
     def classes(self) -> dict[str, dict[str, str]]:
-        """Class of types -> name of a type -> C."""
+        """Class of types -> type in function names -> type in C."""
         made: dict[str, dict[str, str]] = {}
         for name, row in self._read["classes"].items():
             inherited = [made[other] for other in row.get("with", ())]
@@ -143,15 +143,15 @@ class Interface:
         return made
 
     def said_of(self, class_name: str) -> str:
-        """Which functions have the types of a class."""
+        """The functions that have the types of a class."""
         return str(self._read["classes"][class_name]["of"])
 
     def same(self, c_type: str) -> str:
-        """The type of C that has no other name."""
+        """The canonical C type for this one."""
         return str(self._read["same_type"].get(c_type, c_type))
 
     def once(self, class_name: str) -> dict[str, str]:
-        """Of a class each type of C under the first of its names: what a _Generic selection needs."""
+        """Each distinct C type of a class under the first of its names, as a _Generic selection needs it."""
         made: dict[str, str] = {}
         for name, c_type in self.classes[class_name].items():
             if self.same(c_type) not in map(self.same, made.values()):
@@ -187,5 +187,5 @@ class Interface:
         return [function for group in self.groups for function in group.functions()]
 
     def generics(self) -> list[Generic]:
-        """The type-generic names that choose by a type; shmem_sync, which counts its arguments, is apart."""
+        """The type-generic names that select by a type, so without shmem_sync, which counts its arguments."""
         return [generic for group in self.groups for generic in group.generics()]
