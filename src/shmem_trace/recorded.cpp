@@ -10,7 +10,7 @@
 
 #include "base/loaded_object.hpp"
 
-// The runtime's, by their second names: nothing here comes back to a wrapper.
+// The runtime's functions by their second names, so that no call comes back to a wrapper.
 extern "C" {
 [[gnu::weak]] int pshmem_my_pe(void);
 [[gnu::weak]] int pshmem_n_pes(void);
@@ -32,7 +32,7 @@ struct team_in_trace {
   int rank = 0;
 };
 
-// They live as long as the process, whose threads may call while it ends.
+// They live as long as the process, whose threads may call while it exits.
 struct tables {
   std::mutex mutex;
   std::unordered_map<void*, team_in_trace> teams;
@@ -45,7 +45,7 @@ tables& all() {
   return made;
 }
 
-// The lock is held.
+// Call with the lock held.
 const team_in_trace& defined(tables& of, void* team, std::string_view name) {
   const int size = pshmem_team_n_pes(team);
   std::vector<int> members(size > 0 ? static_cast<std::size_t>(size) : 0);
@@ -62,7 +62,7 @@ team_in_trace look_up(void* team) {
   return known != of.teams.end() ? known->second : defined(of, team, team == world ? "SHMEM_TEAM_WORLD" : "");
 }
 
-// The PE of the world that a context means.
+// The PE in the world that `pe` of a context denotes.
 int in_the_world(void* context, int pe) {
   if (context == default_context) return pe;
   void* team = nullptr;
@@ -71,7 +71,7 @@ int in_the_world(void* context, int pe) {
 
 }  // namespace
 
-// A program that asks whether it has an OpenSHMEM, by a weak reference or by dlsym, must not find the wrappers.
+// A program that tests for an OpenSHMEM, by a weak reference or by dlsym, must not find the wrappers.
 [[gnu::constructor]] void have_names_where_there_is_openshmem() {
   loaded_object ours;
   bool there_is_one = false;
@@ -92,7 +92,7 @@ int in_the_world(void* context, int pe) {
   });
 }
 
-// Another OpenSHMEM's handles mean other things: its programs pass unrecorded.
+// Another OpenSHMEM's handles have other meanings, so its programs are not recorded.
 bool wanted() noexcept {
   static const bool is = trace::recorder::wanted() && dlsym(RTLD_DEFAULT, "lull_aggregator_free") != nullptr;
   return is;
@@ -196,7 +196,7 @@ void after_finalize() noexcept {
 
 }  // namespace lull::shmem_trace
 
-// The name of old for shmem_init has no second one.
+// The old name of shmem_init has no second name.
 extern "C" [[gnu::visibility("default")]] void start_pes(int npes) {
   using namespace lull::shmem_trace;
   static constinit region mine{"start_pes"};

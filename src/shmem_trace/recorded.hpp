@@ -1,13 +1,13 @@
-// One call of an OpenSHMEM program, from before it to the records that say what it did (trace/recording/raw.hpp). The wrappers that
-// recording.py makes hold one each; they are preloaded and pass calls on to the second names, pshmem_...
+// One call of an OpenSHMEM program: times it and records what it did (trace/recording/raw.hpp). Each wrapper that
+// recording.py generates has one. The wrappers are preloaded and pass calls on to the second names, pshmem_...
 //
 //   recorded call(mine);
 //   pshmem_putmem(dest, source, nelems, pe);
 //   call.returned();
 //   call.one_sided(kind::put, default_context, pe, nelems);
 //
-// Recorded is the outermost call of each thread, from shmem_init to shmem_finalize; what the library does inside itself is
-// not. Symmetric memory is one window, teams are communicators, SHMEM_TEAM_WORLD is number 0.
+// Only the outermost call of each thread is recorded, from shmem_init to shmem_finalize; calls inside the library are
+// not. Symmetric memory is one window. Teams are communicators; SHMEM_TEAM_WORLD is number 0.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -21,11 +21,11 @@ namespace lull::shmem_trace {
 
 using trace::kind;
 
-// Handles as shmem.h has them.
+// The values of these handles in shmem.h.
 inline void* const default_context = reinterpret_cast<void*>(1);
 inline void* const world = reinterpret_cast<void*>(1);
 
-// A function's number in the trace, defined when it is first called.
+// A function's number in the trace, defined at its first call.
 class region {
  public:
   constexpr explicit region(const char* name) noexcept : name_(name) {}
@@ -42,7 +42,7 @@ class region {
   std::atomic<std::uint16_t> number_ = undefined;
 };
 
-// Whether this process is to be recorded: LULL_TRACE is set and the runtime is ours.
+// Whether this process is recorded: LULL_TRACE is set and the OpenSHMEM is Lull's.
 [[nodiscard]] bool wanted() noexcept;
 
 class recorded {

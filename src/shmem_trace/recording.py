@@ -2,8 +2,8 @@
 
     recording.py FOLDER
 
-What a call does follows from its name and its parameters, as src/shmem/interface/openshmem.toml has them; how it is
-recorded is in recorded.hpp. Pointers are void* here: the program's own compiler has checked them.
+The effect of a call follows from its name and its parameters in src/shmem/interface/openshmem.toml; recorded.hpp
+records it. Pointers are void* here, because the program's compiler has already checked them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from openshmem import Function, Interface, Parameter
 
 MADE = "// Made by src/shmem_trace/recording.py of src/shmem/interface/openshmem.toml.\n"
 
-# What is passed on without a wrapper: it neither communicates nor waits.
+# Functions without a wrapper: they neither communicate nor wait.
 LOCAL = re.compile(
     r"shmem_(my_pe|n_pes|pe_accessible|addr_accessible|ptr|info_\w+|query_thread|pcontrol|signal_fetch"
     r"|team_(my_pe|n_pes|get_config|translate_pe)|ctx_(create|destroy|get_team)|team_create_ctx|global_exit"
@@ -33,7 +33,7 @@ def names(function: Function) -> set[str]:
 
 
 def element_bytes(function: Function) -> str:
-    """The size of what it moves one of, as C++."""
+    """The size of one element that the function moves, as a C++ expression."""
     if function.type.endswith("_Complex"):
         return f"2 * sizeof({function.type.removesuffix(' _Complex')})"
     if function.type:
@@ -42,7 +42,7 @@ def element_bytes(function: Function) -> str:
     return str(int(size[2]) // 8) if size else "1"
 
 
-# Statements that do not follow from parameters.
+# Statements that do not follow from the parameters.
 NAMED = {
     "shmem_barrier_all": "call.collective(world, -1, 0, 0);",
     "shmem_sync_all": "call.collective(world, -1, 0, 0);",
@@ -55,7 +55,7 @@ NAMED = {
 
 
 def statement(function: Function) -> str:
-    """What is recorded of it beside its time."""
+    """The statement that records the call's effect; its time is recorded anyway."""
     has = names(function)
     size = element_bytes(function)
     if "pe" in has:
@@ -69,26 +69,26 @@ def statement(function: Function) -> str:
 
 
 def collective(function: Function, size: str) -> str:
-    """The bytes of its own buffers that a PE gives and gets."""
+    """Records the bytes that a PE contributes and receives."""
     one = f"{size} * {'nreduce' if 'nreduce' in names(function) else 'nelems'}"
     if "broadcast" in function.name:
         return f"call.broadcast(team, PE_root, {one});"
     if "alltoall" in function.name:
         return f"call.collective(team, -1, {one} * size_of(team), {one} * size_of(team));"
-    if "collect" in function.name:  # of shmem_collect each PE may give another number: all are taken to give as many
+    if "collect" in function.name:  # in shmem_collect PEs may contribute different numbers: assumed equal
         return f"call.collective(team, -1, {one}, {one} * size_of(team));"
     return f"call.collective(team, -1, {one}, {one});"
 
 
 def plain_type(parameter: Parameter) -> str:
-    """As a wrapper declares it: by what it is in a register."""
+    """The type in the wrapper's declaration: its representation in a register."""
     if parameter.type.endswith("*") or parameter.type in {"shmem_team_t", "shmem_ctx_t"}:
         return "const void*" if parameter.type.startswith("const ") else "void*"
     return parameter.type
 
 
 def wrapper(function: Function) -> str:
-    """One function, its second name declared before it: weak, for most processes have no OpenSHMEM."""
+    """One wrapper, after the declaration of its second name, which is weak because most processes have no OpenSHMEM."""
     parameters = ", ".join(f"{plain_type(p)} {p.name}" for p in function.parameters)
     arguments = ", ".join(parameter.name for parameter in function.parameters)
     result = "" if function.result == "void" else "const auto result = "
@@ -115,7 +115,7 @@ def wrapper(function: Function) -> str:
 
 
 def recorded_functions(interface: Interface) -> list[Function]:
-    """Those that get a wrapper. Old names without shmem_ have no second name to pass the call on to."""
+    """The functions that get a wrapper. Old names without shmem_ have no second name to call."""
     return [
         function
         for function in interface.functions()
@@ -131,7 +131,7 @@ def recording(interface: Interface) -> str:
 
 
 def main(into: Path) -> None:
-    """Write it where it differs."""
+    """Write the source if it differs."""
     path = into / "recording.cpp"
     text = recording(Interface())
     if not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -54,7 +54,7 @@ std::string loopback_interface() {
               "ip link set lo up, or name another in UCX_NET_DEVICES");
 }
 
-// Ends an object of UCX's by this function.
+// Destroys an object of UCX by this function.
 template <auto function>
 struct ended_by {
   template <class Object>
@@ -83,7 +83,7 @@ class ucx final : public transport {
  private:
   struct peer {
     ucx* owner = nullptr;
-    ucp_ep_h endpoint = nullptr;  // from the first message on
+    ucp_ep_h endpoint = nullptr;  // null before the first message
     bool lost = false;
     std::vector<std::byte> address;
   };
@@ -101,20 +101,20 @@ class ucx final : public transport {
   int event_fd_ = -1;
   std::vector<peer> peers_;
   std::array<listener, kinds> listeners_;
-  // They end in the other order, and before what UCX may still call.
+  // Destroyed in reverse order, and before the members above, which UCX may still call.
   std::unique_ptr<ucp_context, ended_by<&ucx_library::ucp_cleanup>> context_;
   std::unique_ptr<ucp_worker, ended_by<&ucx_library::ucp_worker_destroy>> worker_;
   std::unique_ptr<ucx_memory> memory_;
 };
 
-// Whether anything may be exposed: between emulated nodes only where the user has named another network than ours.
+// Whether memory may be exposed. Between emulated nodes it may only if the user has named another network than ours.
 bool may_expose(const ucx_settings& wanted) {
   if (wanted.memory.empty() || wanted.rdma == rdma_use::off) return false;
   if (wanted.rdma == rdma_use::on) return true;
   return wanted.emulated && variable_of_environment("UCX_TLS");
 }
 
-// Whether this host has a network whose adapter reads memory that is registered with it; tcp has no use for that.
+// Whether this host has a network whose adapter reads registered memory; tcp does not need registration.
 bool has_registering_network() {
   std::error_code none;
   return std::ranges::any_of(
@@ -123,7 +123,7 @@ bool has_registering_network() {
       });
 }
 
-// What UCX is to do, unless the user has said otherwise.
+// Lull's settings of UCX, where the user has set none.
 void set_defaults(const ucx_settings& wanted, ucp_config_t* config) {
   const auto is_open = [](const char* name) {
     return variable_of_environment((std::string("UCX_") + name).c_str()) == nullptr;
@@ -131,16 +131,16 @@ void set_defaults(const ucx_settings& wanted, ucp_config_t* config) {
   const auto set = [&](const char* name, const char* value, const char* asked) {
     if (is_open(name)) check(library.ucp_config_modify(config, name, value), asked);
   };
-  // UCX would use shared memory between emulated nodes too, where it loses wake-ups and where no wire is emulated.
+  // Otherwise UCX would use shared memory between emulated nodes, where it loses wake-ups and no wire is emulated.
   if (wanted.emulated) set("TLS", "tcp,self", "keep UCX to tcp between emulated nodes");
   if (wanted.one_host && is_open("NET_DEVICES"))
     set("NET_DEVICES", loopback_interface().c_str(), "keep UCX to the loopback");
-  // An idle connection does not show that its peer has died: look after it every so often.
+  // An idle connection does not reveal that its peer has died, so UCX must check it regularly.
   if (wanted.outlives_peers) set("KEEPALIVE_INTERVAL", "1s", "look after UCX's connections");
 }
 
-// Larger pieces than UCX's 8 KiB save most of the system calls of a large message. It reads them from the environment alone,
-// when the worker is made; and complains, on stdout, about those of a network that it is not to use.
+// Pieces larger than UCX's 8 KiB save most of the system calls of a large message. UCX reads these settings only from
+// the environment, when the worker is made, and complains on stdout about settings of a network that it must not use.
 ucx_environment settings_of_tcp(const ucx_settings& wanted) {
   const char* const given = variable_of_environment("UCX_TLS");
   const std::string_view networks = given ? given : wanted.emulated ? "tcp,self" : "all";
@@ -199,7 +199,7 @@ void ucx::listen(listener& to) {
     const auto& [owner, kind] = *static_cast<listener*>(self);
     const bool announced = (received->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
     owner->receiver_.received(kind, {static_cast<const std::byte*>(header), header_bytes}, {data, bytes, announced});
-    return UCS_OK;  // UCX lets go of an announced payload that nobody has fetched
+    return UCS_OK;  // UCX releases an announced payload that was not fetched
   };
   check(library.ucp_worker_set_am_recv_handler(worker_.get(), &param), "listen for messages");
 }
@@ -280,7 +280,8 @@ void ucx::send(int peer, unsigned kind, outgoing& message, std::span<const std::
   }
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
-  // Said for each message, so that what may be overtaken is known here, whatever UCX would choose.
+  // The protocol is set for each message, so that Lull knows which messages may be overtaken, whatever UCX would
+  // choose.
   param.flags =
       wanted == order::free && bytes != 0 && bytes >= rendezvous_from_ ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER;
   param.user_data = &message;

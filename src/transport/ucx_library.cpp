@@ -20,7 +20,8 @@ std::string last_failure() {
   return said != nullptr ? said : "it cannot be loaded";
 }
 
-// The one of the program, where it has one; else found as the loader finds it, or where it was when Lull was built.
+// Opens the library that the program has loaded; otherwise the one that the loader finds, or the one in the folder in
+// which Lull was built.
 void* opened(bool registers) {
   if (void* const there = dlopen(file, RTLD_NOW | RTLD_NOLOAD)) return there;
   const ucx_environment environment({{"UCX_HANDLE_ERRORS", "none"}, {"UCX_VFS_ENABLE", "no"}});
@@ -35,7 +36,7 @@ void* opened(bool registers) {
 void load(bool registers) {
   void* const ucp = opened(registers);
   const auto find = [&](const char* name) {
-    void* const found = dlsym(ucp, name);  // in the libraries that it needs, too
+    void* const found = dlsym(ucp, name);  // also searches the libraries that it needs
     if (found == nullptr) throw error("load UCX", last_failure(), "install UCX 1.13 or newer");
     return found;
   };
@@ -46,7 +47,7 @@ void load(bool registers) {
 
 }  // namespace
 
-// NOLINTBEGIN(concurrency-mt-unsafe): while a process joins a job, as PMIx does, too
+// NOLINTBEGIN(concurrency-mt-unsafe): only while a process joins a job, as PMIx does too
 ucx_environment::ucx_environment(std::initializer_list<variable> wanted) {
   for (const auto& [name, value] : wanted)
     if (variable_of_environment(name) == nullptr && setenv(name, value, 1) == 0) set_.push_back(name);

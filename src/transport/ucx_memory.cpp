@@ -29,13 +29,13 @@ struct packed_key {
   packed_key& operator=(const packed_key&) = delete;
 };
 
-// Whether the memory of this machine has room for so much in each process, if all of it is written to.
+// Whether this machine has enough memory for `bytes` in each process, if all of it is written.
 bool can_be_written(std::size_t bytes, int processes) {
   const auto free_bytes = static_cast<double>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<double>(page_size());
-  return static_cast<double>(bytes) * processes < free_bytes / 2;  // others want some, too
+  return static_cast<double>(bytes) * processes < free_bytes / 2;  // other users of memory need the rest
 }
 
-// Whether pages that nobody has touched yet were written to.
+// Whether something has written to pages that this process has not touched yet.
 bool is_written(std::byte* pages, std::size_t bytes) {
   std::vector<unsigned char> resident(bytes / page_size());
   return mincore(pages, bytes, resident.data()) == 0 &&
@@ -48,7 +48,7 @@ ucp_request_param_t told(accessing& then) {
   param.user_data = &then;
   param.cb.send = [](void* request, ucs_status_t status, void* user) {
     library.ucp_request_free(request);
-    if (status == UCS_ERR_CANCELED) return;  // by disconnect(): nobody waits for it
+    if (status == UCS_ERR_CANCELED) return;  // by disconnect(): no caller waits for it
     if (status == UCS_OK)
       static_cast<accessing*>(user)->done();
     else
@@ -57,13 +57,13 @@ ucp_request_param_t told(accessing& then) {
   return param;
 }
 
-// An access has been begun with this result.
+// Handles the result of the call that started an access.
 void begun(void* request, accessing& then) {
   if (request == nullptr) return then.done();
   if (UCS_PTR_IS_ERR(request)) then.lost(library.ucs_status_string(UCS_PTR_STATUS(request)));
 }
 
-// No others: over shared memory UCX 1.13.1 applies the old value to itself in and, or and xor.
+// Only these: over shared memory, UCX 1.13.1 applies the old value to itself in and, or and xor.
 constexpr std::array ucx_changes{UCP_ATOMIC_OP_ADD, UCP_ATOMIC_OP_SWAP, UCP_ATOMIC_OP_CSWAP};
 
 }  // namespace
@@ -76,20 +76,20 @@ ucx_memory::ucx_memory(ucp_context_h context, const ucx_settings& wanted, connec
 
 std::unique_ptr<ucx_memory> ucx_memory::expose(ucp_context_h context, const ucx_settings& wanted, connection to) {
   std::unique_ptr<ucx_memory> mine(new ucx_memory(context, wanted, std::move(to)));
-  // Processes of one host share memory without a network, unless their nodes are emulated. Where a network reaches only
-  // memory that UCX has allocated, the key to that says more than the key to other memory. A few pages are tried first: where
-  // there is no such network, UCX would take the whole from the heap.
+  // Processes of one host share memory without a network, unless their nodes are emulated. If a network reaches only
+  // memory that UCX has allocated, the key to such memory is larger than the key to other memory. The test uses a few
+  // pages first: without such a network UCX would allocate all of it from the heap.
   const std::size_t trial_bytes = 16 * page_size(), all_bytes = wanted.memory.size();
   const auto key_bytes = [&] { return packed_key(context, mine->handle_).size; };
   if (wanted.emulated && mine->map(wanted.memory.first(trial_bytes), trial_bytes, false)) {
     const std::size_t of_others = key_bytes();
-    // posix writes to all of an allocation, to see whether there is so much.
+    // posix writes to a whole allocation to verify that the memory exists.
     const auto harmless = [&] {
       return !is_written(mine->pages_, trial_bytes) || can_be_written(all_bytes, wanted.processes);
     };
     if (mine->map({}, trial_bytes, true) && key_bytes() > of_others && harmless() && mine->map({}, all_bytes, true) &&
         key_bytes() > of_others) {
-      madvise(mine->pages_, all_bytes, MADV_REMOVE);  // best effort: memory is to be used where it is touched
+      madvise(mine->pages_, all_bytes, MADV_REMOVE);  // best effort: memory should be taken on first touch
       return mine;
     }
   }
@@ -144,7 +144,7 @@ std::vector<std::byte> ucx_memory::key() const {
 
 void ucx_memory::introduce(int which, std::span<const std::byte> key) {
   peer& other = peers_[static_cast<std::size_t>(which)];
-  if (key.size() <= sizeof other.base) return;  // it exposes nothing
+  if (key.size() <= sizeof other.base) return;  // it exposes no memory
   std::memcpy(&other.base, key.data(), sizeof other.base);
   key = key.subspan(sizeof other.base);
   other.packed.assign(key.begin(), key.end());
@@ -192,7 +192,7 @@ void ucx_memory::fetch(int which, std::size_t offset, change how, const void* op
 void ucx_memory::flush(int which, accessing& then) {
   const ucp_request_param_t param = told(then);
   void* const request = library.ucp_ep_flush_nbx(known(which).endpoint, &param);
-  // What this processor itself has stored must be out before anything is loaded, too.
+  // The stores of this processor must also be visible before any later load.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   begun(request, then);
 }
