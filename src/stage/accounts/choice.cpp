@@ -29,7 +29,7 @@ approach approach_of(output_approach how) {
   return approach::time_partitioning;
 }
 
-// As roles.hpp has it: a node keeps a client.
+// As in roles.hpp, each node keeps at least one client.
 output_way way_of(const plan& how, const model::output_machine& on) {
   output_way way = model::way_of(name_of(how)).value();
   if (way.how == output_approach::dedicated_cores) way.count = std::min(way.count, on.cores - 1);
@@ -53,7 +53,7 @@ model::output_run run_of(const job_figures& all) {
           .dropped_bytes = static_cast<double>(clients.dropped.bytes)};
 }
 
-// A file that is kept for each host may say other things on each.
+// With "auto" each host has its own file, so the constants may differ between hosts.
 model::output_costs known_everywhere() {
   return setting_text("LULL_MACHINE") == "auto" ? model::output_costs{} : model::this_machine().output;
 }
@@ -109,8 +109,8 @@ std::string advice_of(const plan& how, const job_figures& run) {
   return line;
 }
 
-// The approach stays for a run: what is predicted, is so for the simulation as it was seen to be, by the machine's constants and by what
-// was seen of the machine.
+// The approach does not change during a run. Each prediction describes the simulation as observed: `predicted` by the
+// machine's constants, `corrected` by what the run showed of the machine.
 std::vector<model::choice_account> accounts_of(const plan& how, const job_figures& run) {
   constexpr double ns_per_s = 1e9;
   auto all = model::accounts_of(run.clients.turns, run.clients.processes);

@@ -1,5 +1,5 @@
-// What a run's output has cost, by role: the table at its end and the same as JSON, into the record of
-// the run (LULL_RECORD), and into the files that LULL_STAGE_FIGURES names; python/lull/record/schema.py says what its fields are:
+// The cost of a run's output, by role: the table at its end, and the same as JSON, for the record of the run
+// (LULL_RECORD) and the files named by LULL_STAGE_FIGURES. python/lull/record/schema.py defines the fields:
 //
 //   {"schema": 1, "approach": "dedicated-cores=1", "nodes": 1, "outputs": 20,
 //    "clients": {"processes": 3, "wall_s":, "compute_s":, "stall_s":, "write_s":, "cpu_s":,
@@ -7,7 +7,8 @@
 //                "declined":, "late":, "appended":},
 //    "servers": {"processes": 1, "wall_s":, "idle_s":, "write_s":, "cpu_s":, "written": {…}, "failed":}}
 //
-// Seconds are sums over the processes of a role; outputs are files of a client. Without servers "servers" has 0 processes.
+// Seconds are sums over the processes of a role; outputs are files per client. Without servers "servers" has 0
+// processes.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -26,36 +27,36 @@ struct amount {
   amount& operator+=(const amount& other);
 };
 
-// Files of an unmodified program that are not staged as a whole.
+// Files of an unmodified program that are not staged.
 struct other_files {
   std::uint64_t declined = 0;  // of kinds that are not staged
-  std::uint64_t late = 0;      // open when MPI ended
-  std::uint64_t appended = 0;  // opened again to be changed
+  std::uint64_t late = 0;      // still open when MPI ended
+  std::uint64_t appended = 0;  // opened again for changes
   other_files& operator+=(const other_files& other);
 };
 
-// Of one client, or of several together.
+// Figures of one client, or the sum over several.
 struct client_figures {
   int processes = 0;
   std::int64_t wall_ns = 0;     // from join() to the end of leave()
   std::int64_t stalled_ns = 0;  // in calls of the client
-  std::int64_t writing_ns = 0;  // by the program itself, as far as it was told
+  std::int64_t writing_ns = 0;  // by the program itself, as far as the client knows
   std::int64_t cpu_ns = 0;
   amount handed_over;
-  amount wrote_itself;  // files for which begin_file() gave nothing, or that their server did not write
+  amount wrote_itself;  // files for which begin_file() returned nothing, or that the server did not write
   amount dropped;
-  std::uint64_t too_large = 0;        // files among those it wrote itself: larger than its share of the buffer
-  other_files others;                 // among those it wrote itself
-  model::output_turns_by_room turns;  // where these were its choice (when_full::cheapest)
+  std::uint64_t too_large = 0;        // files among these that are larger than the client's share of the buffer
+  other_files others;                 // also among these
+  model::output_turns_by_room turns;  // if they were the client's choice (when_full::cheapest)
   client_figures& operator+=(const client_figures& other);
   [[nodiscard]] std::int64_t computing_ns() const { return wall_ns - stalled_ns - writing_ns; }
-  [[nodiscard]] double outputs() const {  // files of a client
+  [[nodiscard]] double outputs() const {  // files per client
     const std::uint64_t files = handed_over.files + wrote_itself.files + dropped.files;
     return static_cast<double>(files) / std::max(processes, 1);
   }
 };
 
-// Of one server, or of several together.
+// Figures of one server, or the sum over several.
 struct server_figures {
   int processes = 0;
   std::int64_t wall_ns = 0;
@@ -66,10 +67,10 @@ struct server_figures {
   server_figures& operator+=(const server_figures& other);
 };
 
-// Of a job, or of a part of it.
+// Figures of a job, or of a part of it.
 struct job_figures {
   client_figures clients;
-  server_figures servers;  // no processes: there are none
+  server_figures servers;  // without servers: no processes
   int nodes = 1;           // of the job
   job_figures& operator+=(const job_figures& other) {
     clients += other.clients;
@@ -79,12 +80,12 @@ struct job_figures {
   }
 };
 
-// Some lines, the last without its end.
+// Several lines; the last one has no line break.
 [[nodiscard]] std::string table_of(const plan& how, const job_figures& all);
 [[nodiscard]] std::string json_of(const plan& how, const job_figures& all);
 
-// By one process, at the end: the table on stderr, the JSON into its files, which are whole or as they were. A file that cannot be
-// written is said in a line.
+// Called by one process at the end: prints the table on stderr and writes the JSON into its files, each atomically.
+// Prints a line for each file that cannot be written.
 void report(const plan& how, const job_figures& all);
 
 }  // namespace lull::stage

@@ -14,14 +14,14 @@ namespace {
 constexpr int first = 0;
 
 enum class news : std::uint32_t {
-  hello,    // so that the connection is there, and its end is seen
-  figures,  // of a node, to the first
-  added,    // the first has them
+  hello,    // connects, so that the end of the connection is seen
+  figures,  // of a node, to the first leader
+  added,    // the first leader has them
 };
 
 }  // namespace
 
-// Some of the processes, as if they were all.
+// Presents some of the processes as if they were all.
 struct leaders::subset final : exchange {
   subset(std::vector<int> ranks_of_all, exchange& of_all) : ranks(std::move(ranks_of_all)), all_others(of_all) {}
   [[nodiscard]] int rank() const override {
@@ -55,7 +55,7 @@ leaders::leaders(const std::vector<int>& ranks, exchange& others)
 leaders::~leaders() = default;
 
 void leaders::let_them_meet(exchange& others) {
-  for (int call = 0; call < 3; ++call) (void)others.all({});  // two of post's, and one
+  for (int call = 0; call < 3; ++call) (void)others.all({});  // two by post, one by the leaders
 }
 
 template <class Condition>

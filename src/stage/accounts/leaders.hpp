@@ -1,6 +1,6 @@
-// The first server of each node tells the first of all what its node's output has cost.
+// The first servers of all nodes, which send the figures of their nodes to the first of them.
 //
-// They are connected from the start, over the network; when one dies, the others see it when they close.
+// They are connected over the network from the start. When one dies, close() of the others notices it.
 #pragma once
 #include <map>
 #include <optional>
@@ -14,13 +14,13 @@ namespace lull::stage {
 
 class leaders final : post_handler {
  public:
-  // Collective over all processes: leaders, ascending, construct one, the others call let_them_meet().
+  // Collective over all processes: leaders (ascending ranks) construct one, all others call let_them_meet().
   leaders(const std::vector<int>& ranks, exchange& others);
   ~leaders();
   static void let_them_meet(exchange& others);
 
-  // At the first: those of all nodes, when all others have told theirs or died. Elsewhere nothing, when the first has them;
-  // if that has died, the node's own.
+  // On the first leader: the sum over all nodes, once every other leader has sent its figures or died. On the others:
+  // nothing once the first has their figures; the node's own if the first has died.
   [[nodiscard]] std::optional<job_figures> add_up(const job_figures& of_node);
 
  private:
@@ -30,13 +30,13 @@ class leaders final : post_handler {
   };
 
   void packet_from(int from, packet_reader text) override;
-  void content_from(int, std::uint64_t, const transport::incoming&) override {}  // nobody sends any
+  void content_from(int, std::uint64_t, const transport::incoming&) override {}  // none is ever sent
   void lost(int peer) override;
   template <class Condition>
-  void await(const Condition& holds);  // of each other with which this one talks
+  void await(const Condition& holds);  // for each leader with which this one communicates
 
   std::unique_ptr<subset> members_;
-  std::map<int, other> others_;  // by its place among the leaders: with whom this one talks
+  std::map<int, other> others_;  // by place among the leaders: those with which this one communicates
   job_figures sum_;
   post post_;
 };

@@ -1,4 +1,5 @@
-// What each approach does, one row each: a new one is a file, its row in approach.cpp and its name in plan.hpp and plan.cpp.
+// The implementation of each approach, one row each. A new approach is a file, its row in approach.cpp and its name in
+// plan.hpp and plan.cpp.
 #pragma once
 #include <memory>
 #include <span>
@@ -15,14 +16,14 @@
 
 namespace lull::stage {
 
-// A client's way to its server.
+// A client's connection to its server.
 struct joined {
-  std::unique_ptr<uplink> up = nullptr;  // null: it has no server
+  std::unique_ptr<uplink> up = nullptr;  // null: no server
   std::size_t most_outstanding = 0;      // files
   std::shared_ptr<progress> how_far = nullptr;
 };
 
-// What a server has done: of its clients, those that have left in order; of itself what its writer knows.
+// What a server has done: the figures of its clients that have left in order, and its own from its writer.
 struct served {
   client_figures clients;
   server_figures own;
@@ -30,10 +31,10 @@ struct served {
 
 struct approach_row {
   approach how;
-  // The server of each process: itself for a server, no_server for who writes for itself.
+  // The server of each process: itself for a server, no_server for a process that writes for itself.
   std::vector<int> (*assign)(int count, std::span<const std::string> nodes_by_rank);
-  // On clients and on servers: together they are collective. Throw lull::error. See client::join() and serve(). `of_node`: null
-  // where it could not be shared.
+  // Called on clients and on servers; together they are collective. Throw lull::error. See client::join() and serve().
+  // `of_node`: null if it could not be shared.
   joined (*join)(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node);
   served (*serve)(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node,
                   const storage_limit& storage);  // null without servers

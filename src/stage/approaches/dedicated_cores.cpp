@@ -1,8 +1,8 @@
 // Dedicated cores: on each node some processes write what the others hand over.
 //
-// A client passes its server the descriptor of the file, which is in memory, over a socket of the node: nothing is copied,
-// and what has been passed survives its client. The server answers over the same socket; when one of them dies, the other
-// sees the socket's end.
+// A client passes the descriptor of the file, which is in memory, to its server over a socket of the node: nothing is
+// copied, and the file survives its client. The server answers over the same socket. When one of them dies, the other
+// sees the end of the socket.
 #include <poll.h>
 #include <sys/random.h>
 
@@ -42,19 +42,21 @@ std::vector<int> assign(int count, std::span<const std::string> nodes) {
   return server_of;
 }
 
-// ---- what is said ------------------------------------------------------------------------------------------------------
+// ---- messages
+// ----------------------------------------------------------------------------------------------------------
 
-// A server to all, before its clients connect: this, then the name of its socket.
+// From a server to all, before its clients connect: this, then the name of its socket.
 struct invitation {
-  std::uint64_t secret;            // a client says it back: whoever finds the socket by chance does not know it
+  std::uint64_t secret;            // a client returns it: a process that finds the socket by chance does not know it
   std::uint64_t most_outstanding;  // files of one client
 };
 
-// ---- client --------------------------------------------------------------------------------------------------------------
+// ---- client
+// --------------------------------------------------------------------------------------------------------------
 
 class node_uplink final : public uplink {
  public:
-  // A server that has died by now is seen as any that dies later.
+  // A server that is dead by now is noticed like one that dies later.
   node_uplink(const invitation& from, const std::string& name, int rank) : socket_(connect_to(name)) {
     (void)send(packet().put(message::hello).put(from.secret).put(rank));
   }
@@ -116,11 +118,12 @@ joined join(const plan&, const roles& all, exchange& others, const std::shared_p
     made.how_far = of_node;
     of_node->serve(others.rank(), server);
   }
-  (void)others.all({});  // the server need not wait for clients: those that live have connected
+  (void)others.all({});  // afterwards the server need not wait: all live clients have connected
   return made;
 }
 
-// ---- server --------------------------------------------------------------------------------------------------------------
+// ---- server
+// --------------------------------------------------------------------------------------------------------------
 
 class node_server {
  public:
@@ -131,8 +134,8 @@ class node_server {
     const std::size_t clients = all.clients_of(others.rank()).size();
     if (getrandom(&invitation_.secret, sizeof invitation_.secret, 0) != sizeof invitation_.secret)
       throw error("serve output", describe_errno(errno));
-    constexpr std::size_t descriptors =
-        4;  // of a file that is outstanding: its content and its place, and once more while it is open
+    // Of an outstanding file: content and place, and again while it is open.
+    constexpr std::size_t descriptors = 4;
     invitation_.most_outstanding = most_outstanding_files(clients, descriptors);
     const listening_socket listening = listen_on_node(static_cast<int>(clients));
     (void)others.all(packet().put(invitation_).put(listening.name).bytes());
@@ -146,7 +149,7 @@ class node_server {
  private:
   struct member {
     descriptor socket;
-    int rank = no_server;  // until it has said hello
+    int rank = no_server;  // before its hello
     std::deque<packet> to_send = {};
     bool has_left = false;
   };
@@ -162,8 +165,8 @@ class node_server {
   kept_files kept_;
   std::shared_ptr<progress> progress_;
   invitation invitation_{};
-  std::vector<member> members_;             // connected; without a socket: to be forgotten
-  std::map<int, std::uint32_t> under_way_;  // whole files, by client; also of those that have died
+  std::vector<member> members_;             // connected; without a socket: to be removed
+  std::map<int, std::uint32_t> under_way_;  // number of whole files, by client; also of dead clients
   client_figures figures_;
 };
 
@@ -203,14 +206,14 @@ void node_server::receive(member& from) {
       const auto what = reader.take<message>();
       handle(from, reader, what, std::move(got.passed));
     } catch (const error&) {
-      break;  // not one of ours
+      break;  // not a message of Lull's
     }
     if (!from.socket) return;
   }
   from.socket = {};
 }
 
-// What it has handed over is written; so is what it has asked to keep, if it has died.
+// Files that it has handed over are written; so are flushed files that it keeps, if it has died.
 void node_server::end_of(const member& gone) {
   writer_.heard(gone.rank, remark::ends);
   if (!gone.has_left)
@@ -237,7 +240,7 @@ void node_server::handle(member& from, packet_reader reader, message what, std::
     } else if (has_all) {
       if (order.what == form::whole) ++under_way_.at(from.rank);
       writer_.submit(std::move(order));
-    } else {  // the system has no descriptor left
+    } else {  // no descriptor is left
       if (order.what == form::whole) progress_->give_back(from.rank);
       from.to_send.push_back(answer_message({order.number, answer::outcome::not_taken, {}}));
     }
@@ -257,7 +260,7 @@ void node_server::handle(member& from, packet_reader reader, message what, std::
 
 void node_server::answer_finished() {
   for (const auto& [client, what, order, result] : writer_.finished()) {
-    if (result.number == kept_files::number) continue;  // nobody is there to hear of it
+    if (result.number == kept_files::number) continue;  // no client is left to receive the answer
     if (what == form::whole) {
       --under_way_.at(client);
       progress_->end_whole(client, order, result.what == answer::outcome::failed);
@@ -272,7 +275,7 @@ void node_server::send_pending(member& to) {
   while (!to.to_send.empty()) {
     const transfer sent = send_message(to.socket, to.to_send.front().bytes(), {}, false);
     if (sent == transfer::would_block) return;
-    if (sent == transfer::gone) return to.to_send.clear();  // receive() sees its end, after what it had sent
+    if (sent == transfer::gone) return to.to_send.clear();  // receive() sees its end after its last messages
     to.to_send.pop_front();
   }
 }

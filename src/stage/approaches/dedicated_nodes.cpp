@@ -1,7 +1,8 @@
 // Dedicated nodes: the processes of some nodes write what those of all others hand over.
 //
-// A client says what it hands over, and announces the content; the server fetches that into memory, without the program of the
-// client taking part, for a thread of the client's serves the network meanwhile. From then on the content survives its client.
+// A client describes what it hands over and announces the content. The server fetches it into memory without the
+// client's program taking part, because a thread of the client serves the network. From then on the content survives
+// its client.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -36,7 +37,7 @@ namespace lull::stage {
 namespace {
 
 std::vector<int> assign(int count, std::span<const std::string> nodes) {
-  std::vector<std::string_view> in_order;  // by their lowest rank
+  std::vector<std::string_view> in_order;  // of their first ranks
   for (const std::string& node : nodes)
     if (std::ranges::find(in_order, node) == in_order.end()) in_order.emplace_back(node);
   if (count >= static_cast<int>(in_order.size()))
@@ -60,15 +61,18 @@ std::vector<int> assign(int count, std::span<const std::string> nodes) {
 
 descriptor duplicate(int fd) { return descriptor(fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
 
-// Makes the connection, so that its end is seen. A server says how many files its clients may have outstanding.
+// Connects, so that the end of the connection is seen. A server sends the number of files that its clients may have
+// outstanding.
 packet hello(std::size_t most_outstanding = 0) {
   return packet().put(message::hello).put(std::uint64_t{most_outstanding});
 }
 
-// ---- client --------------------------------------------------------------------------------------------------------------
+// ---- client
+// --------------------------------------------------------------------------------------------------------------
 
-// The program may wait for the network's thread in a signal handler that has interrupted malloc(). So this thread frees no memory that
-// the program's threads have allocated: it is done with tasks and places when it has put them where those free them.
+// The program may wait for the network's thread in a signal handler that has interrupted malloc(). This thread
+// therefore frees no memory that the program's threads have allocated: it moves finished tasks and places to lists that
+// those free.
 class network_uplink final : public uplink, post_handler {
  public:
   network_uplink(int server, std::shared_ptr<progress> how_far, const plan& wanted, exchange& others)
@@ -81,7 +85,7 @@ class network_uplink final : public uplink, post_handler {
         wake_(open_event_fd()) {
     if (!wake_) throw error("join the server of output", describe_errno(errno));
     {
-      const blocked_signals in_the_thread;  // which a handler of the program may wait for
+      const blocked_signals in_the_thread;  // a handler of the program may wait for this thread
       thread_ = std::jthread([this, begin_thread = wanted.begin_thread](const std::stop_token& end) {
         if (begin_thread != nullptr) begin_thread();
         serve_network(end);
@@ -100,14 +104,14 @@ class network_uplink final : public uplink, post_handler {
     job::mapping content;
     try {
       if (file.bytes() > 0) content = job::mapping(file.descriptor(), file.bytes());
-    } catch (const error&) {  // there is no room to map it
+    } catch (const error&) {  // no room to map it
       return false;
     }
     {
       const std::scoped_lock lock(mutex_);
       if (file.place() != nullptr) whole_files_[number] = {&file, mark};
     }
-    if (file.kept && !file.flushed) (void)flushed(*file.kept);  // from now on it is written, whatever happens
+    if (file.kept && !file.flushed) (void)flushed(*file.kept);  // from now on it is written in any case
     tell({file_message(message::file, number, file, mark), number, std::move(content), true});
     return true;
   }
@@ -120,7 +124,7 @@ class network_uplink final : public uplink, post_handler {
   bool flushed(std::uint64_t number) override { return say_to_keeper(kept_message(message::flushed, number)); }
   void release(std::uint64_t number) override { (void)say_to_keeper(kept_message(message::release, number)); }
   bool is_gone() const noexcept override { return gone_; }
-  [[nodiscard]] std::size_t most_outstanding() const { return most_outstanding_; }  // known since the constructor
+  [[nodiscard]] std::size_t most_outstanding() const { return most_outstanding_; }  // known after the constructor
 
   void say(remark what, std::uint64_t after) override { tell({remark_message(what, after)}); }
 
@@ -147,7 +151,7 @@ class network_uplink final : public uplink, post_handler {
     bool is_file = false;
   };
   struct whole_file {
-    const staged_file* file;  // as it is until its answer has been taken
+    const staged_file* file;  // unchanged until its answer has been taken
     std::string mark;
   };
 
@@ -208,7 +212,7 @@ class network_uplink final : public uplink, post_handler {
     news_.notify_all();
   }
 
-  // The program may do nothing meanwhile but wait for another process, which waits for this file.
+  // The program may be blocked in a wait for another process, which waits for this file.
   [[nodiscard]] answer written_here(std::uint64_t number, const whole_file& of) const {
     try {
       fill_claim(of.file->descriptor(), *of.file->place(), {of.file->final_path(), false, of.mark}, sync_);
@@ -244,16 +248,16 @@ class network_uplink final : public uplink, post_handler {
   int server_, rank_;
   bool sync_;
   std::shared_ptr<progress> how_far_;
-  descriptor keeper_;  // a socket; none: what this process has dies with it
+  descriptor keeper_;  // a socket; empty: nothing of this process survives it
   std::mutex mutex_;
   std::condition_variable news_;
   std::deque<answer> answers_;
-  std::map<std::uint64_t, whole_file> whole_files_, done_files_;  // those that are handed over; to be freed
+  std::map<std::uint64_t, whole_file> whole_files_, done_files_;  // handed over; to be freed
   std::size_t most_outstanding_ = 1;
   bool connected_ = false, said_farewell_ = false;
   std::atomic<bool> gone_ = false;
   std::list<task> tasks_, done_tasks_;  // to be sent; to be freed
-  post post_;                           // from the constructor to the destructor the thread's own
+  post post_;                           // used only by the thread while it runs
   descriptor wake_;
   std::jthread thread_;
 };
@@ -263,11 +267,12 @@ joined join(const plan& wanted, const roles& all, exchange& others, const std::s
   auto up = std::make_unique<network_uplink>(all.server_of(others.rank()), how_far, wanted, others);
   joined made{.most_outstanding = up->most_outstanding(), .how_far = how_far};
   made.up = std::move(up);
-  (void)others.all({});  // connected both ways: only from then on is the end of the other seen
+  (void)others.all({});  // both sides are connected: only from here on is the end of the other noticed
   return made;
 }
 
-// ---- server --------------------------------------------------------------------------------------------------------------
+// ---- server
+// --------------------------------------------------------------------------------------------------------------
 
 class network_server final : post_handler {
  public:
@@ -284,7 +289,7 @@ class network_server final : post_handler {
   served run();
 
  private:
-  // A file that is being received, then written.
+  // A file that is being received and then written.
   struct arriving final : transport::fetching {
     void fetched() override {
       there = true;
@@ -295,15 +300,15 @@ class network_server final : post_handler {
     int client = no_server;
     std::optional<write_order> order;
     receive_buffer memory;
-    bool there = false;      // its content
+    bool there = false;      // the content has arrived
     bool not_taken = false;  // there was no memory for it
   };
   struct member {
-    std::uint64_t next = 0;  // number of its file that is to be submitted next
+    std::uint64_t next = 0;  // number of the file to be submitted next
     std::map<std::uint64_t, arriving> files;
-    std::deque<std::pair<std::uint64_t, remark>> remarks = {};  // each holds after so many files
+    std::deque<std::pair<std::uint64_t, remark>> remarks = {};  // each follows a number of files
     bool connected = false;
-    bool ended = false;  // it has left, or died
+    bool ended = false;  // it has left or died
     bool died = false;
   };
 
@@ -322,7 +327,7 @@ class network_server final : post_handler {
   receive_buffers buffers_;
   writer writer_;
   std::map<int, member> members_;               // by rank
-  std::deque<std::pair<int, packet>> to_send_;  // what came up where nothing may be sent
+  std::deque<std::pair<int, packet>> to_send_;  // messages that arose where nothing may be sent
   client_figures figures_;
   post post_;
 };
@@ -338,9 +343,9 @@ served network_server::run() {
   return {figures_, writer_.figures()};
 }
 
-// Until all clients have been heard of.
+// Returns when every client has sent its hello or died.
 void network_server::connect() {
-  constexpr std::size_t descriptors = 4;  // of a file: its content, twice, its place, and what it is written into
+  constexpr std::size_t descriptors = 4;  // of a file: two for content, one for its place, one for the file written
   const std::size_t most = most_outstanding_files(members_.size(), descriptors);
   for (const auto& [client, state] : members_) post_.send(client, hello(most));
   for (;;) {
@@ -418,7 +423,7 @@ void network_server::submit_in_order(int client) {
     writer_.heard(client, from.remarks.front().second, from.remarks.front().first);
 }
 
-// The file that the client has, if it still has its name. A storage gives it the same number on all nodes.
+// Opens the client's file if it still has its name. A shared storage gives it the same number on all nodes.
 bool find_place(write_order& order) {
   if (order.what != form::whole) return true;
   descriptor found(open(order.where.path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
@@ -437,7 +442,7 @@ void network_server::submit(arriving& file) {
   buffers_.give_back(std::exchange(file.memory, {}));
 }
 
-// It has died: what has come whole is written, also behind gaps.
+// The client has died: files that have arrived completely are written, even after gaps.
 void network_server::lost(int peer) {
   const auto known = members_.find(peer);
   if (known == members_.end() || known->second.ended) return;

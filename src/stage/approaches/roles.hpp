@@ -1,8 +1,8 @@
-// Who is a server, and which client it serves: a pure function of the plan and of where the processes are, the same on
-// every process, for any count of clients and servers.
+// The assignment of servers to clients: a pure function of the plan and of the places of the processes, the same on
+// every process, for any number of clients and servers.
 //
 //   dedicated cores   the last `count` processes of each node serve those before them in equal blocks. A node keeps at
-//                     least one client: with too few processes it has fewer servers, a process alone has none.
+//                     least one client: with too few processes it has fewer servers, and a single process has none.
 //   dedicated nodes   all processes of the last `count` nodes serve all others in equal blocks.
 #pragma once
 #include <span>
@@ -17,7 +17,7 @@ inline constexpr int no_server = -1;
 
 class roles {
  public:
-  // Throws usage_error when no client would be left.
+  // Throws usage_error if no client would be left.
   roles(const plan& wanted, std::span<const std::string> nodes_by_rank);
 
   [[nodiscard]] int processes() const { return static_cast<int>(server_of_.size()); }

@@ -25,7 +25,7 @@ constexpr std::array rows{
 struct preamble {
   std::uint64_t mark;
   std::uint64_t head_bytes;
-  std::uint64_t bytes;  // of all
+  std::uint64_t bytes;  // of the whole file
 };
 constexpr std::uint64_t mark_of_block_files = 0x31304b4c424c4c55;
 

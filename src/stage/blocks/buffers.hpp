@@ -1,5 +1,5 @@
-// The memory of iterations: memfds that are mapped, and kept when they have been written, for pages that have been touched take bytes
-// several times as fast.
+// The memory of iterations: mapped memfds, which are reused after they have been written, because copying into pages
+// that have been touched is several times as fast.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -12,7 +12,7 @@ namespace lull::stage::blocks {
 
 class buffer {
  public:
-  explicit buffer(std::size_t bytes);  // throws lull::error: there is no memory, or no descriptor
+  explicit buffer(std::size_t bytes);  // throws lull::error if there is no memory or no descriptor
   ~buffer();
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
@@ -30,7 +30,7 @@ class buffer {
 
 class buffers {
  public:
-  // One that nobody else holds any more, of so many bytes at least. `look` is called when there is none: perhaps it makes one free.
+  // Returns an unused buffer of at least `bytes` bytes. If there is none, calls `look` first, which may free one.
   [[nodiscard]] std::shared_ptr<buffer> take(std::size_t bytes, const std::function<void()>& look);
 
  private:

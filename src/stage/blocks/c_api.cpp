@@ -33,7 +33,7 @@ auto guarded(Call&& call, decltype(call()) otherwise) noexcept {
   } catch (const std::exception& problem) {
     try {
       last_error = problem.what();
-    } catch (...) {  // no memory for the line
+    } catch (...) {  // no memory for the message
       last_error.clear();
     }
     return otherwise;
@@ -50,7 +50,7 @@ std::string text_of(const char* text, const char* asked) {
   return text;
 }
 
-// The folders of iterations: it, or those in it.
+// The iterations' folders: this one, or those in it.
 std::vector<std::string> iterations_in(const std::string& folder) {
   namespace fs = std::filesystem;
   const auto holds_parts = [](const fs::path& path) {

@@ -68,7 +68,7 @@ class section {
     return *value;
   }
   [[nodiscard]] compression packing(std::string_view key, compression otherwise) const;
-  // A table of single values, as JSON.
+  // A table of scalar values, as JSON.
   [[nodiscard]] std::string json(std::string_view key) const {
     nlohmann::json made = nlohmann::json::object();
     const toml::node* const found = table_.get(key);
@@ -105,7 +105,7 @@ constexpr method_row methods[] = {{compression::method::none, "none", 0, 0, 0},
                                   {compression::method::gzip, "gzip", 1, 4, 9},
                                   {compression::method::zstd, "zstd", 1, 3, 19}};
 
-// "zstd", "zstd:9"
+// "zstd" or "zstd:9".
 compression section::packing(std::string_view key, compression otherwise) const {
   if (!table_.contains(key)) return otherwise;
   const std::string given = text(key);
@@ -133,7 +133,7 @@ element type_of(const section& of) {
   of.refuse("there is no type '" + name + "'", fmt::format("write one of {}", fmt::join(names, ", ")));
 }
 
-// Names become those of files and datasets.
+// Names become names of files and datasets.
 bool is_name(const std::string& text) {
   return !text.empty() && text.find_first_of("%\n") == std::string::npos && text.front() != '/' && text.back() != '/' &&
          text.find("//") == std::string::npos && text != name_of_own_record;
@@ -187,7 +187,7 @@ class reader {
             .refuse(fmt::format("{} is no table", key.str()), fmt::format("write [{}.{}]", name, key.str()));
       found.emplace_back(std::string(key.str()), value.as_table());
     }
-    // As they stand in the file: TOML tables are sorted by name.
+    // In the order of the file: toml++ sorts tables by name.
     std::ranges::stable_sort(found, {}, [](const auto& one) { return one.second->source().begin.line; });
     return found;
   }
@@ -259,9 +259,9 @@ class reader {
   }
 
   std::string file_;
-  fs::path folder_;  // what paths in it begin at
+  fs::path folder_;  // base of relative paths
   toml::table root_;
-  compression packed_;  // of variables that do not say
+  compression packed_;  // default for variables
   description made_;
 };
 
@@ -275,7 +275,7 @@ std::int64_t value_of(const description& what, const extent& of, const std::stri
   return found->second;
 }
 
-// The part of the process in each dimension.
+// The process's part in each dimension.
 void cut(block& one, const std::vector<std::int64_t>& parts, std::int64_t process) {
   std::int64_t rest = process;
   for (std::size_t i = parts.size(); i-- > 0;) {

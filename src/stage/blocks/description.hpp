@@ -1,5 +1,5 @@
-// What a program says of its output, in TOML: parameters, layouts, variables, where the files go, plug-ins.
-// docs/reference/stage-toml.md has all of it.
+// A program's description of its output, in TOML: parameters, layouts, variables, the files' folder, plug-ins.
+// docs/reference/stage-toml.md documents the format.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,7 +16,7 @@ using extent = std::variant<std::int64_t, std::string>;  // a number, or a param
 struct layout {
   element type = element::float64;
   std::vector<extent> all;
-  std::vector<extent> cut;  // parts in each dimension; empty: each process says where its block is
+  std::vector<extent> cut;  // parts in each dimension; empty: each process places its block itself
 };
 
 struct described_variable {
@@ -27,7 +27,7 @@ struct described_variable {
 };
 
 struct description {
-  std::map<std::string, std::int64_t> parameters;  // among them `process` and `processes`
+  std::map<std::string, std::int64_t> parameters;  // including `process` and `processes`
   std::map<std::string, layout> layouts;
   std::vector<described_variable> variables;
   std::string folder;  // absolute
@@ -36,13 +36,13 @@ struct description {
   std::vector<plugin> plugins;
 };
 
-// `text`: a TOML file, or, if it has a line break, TOML itself. Throws lull::usage_error, naming the place, for what it does not
-// understand.
+// `text`: the path of a TOML file or, if it contains a line break, TOML itself. Throws lull::usage_error, which names
+// the place, for anything unknown.
 [[nodiscard]] description read_description(const std::string& text, int process, int processes);
 
-// The block of each variable, in their order, that the process of the parameter `process` has. A layout is cut into equal parts,
-// which belong to the processes in their order, the last dimension first; a process beyond has an empty one, and so has one that
-// has to say itself. Throws lull::usage_error where a parameter has no value.
+// The block of each variable, in their order, of the process in the parameter `process`. A layout is cut into equal
+// parts, which belong to the processes in their order, the last dimension fastest. Processes beyond the parts, and
+// processes that place their block themselves, have an empty one. Throws lull::usage_error if a parameter has no value.
 [[nodiscard]] std::vector<block> blocks_of(const description& what);
 
 }  // namespace lull::stage::blocks

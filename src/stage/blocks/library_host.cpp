@@ -23,9 +23,9 @@ namespace {
 
 constexpr const char* asked = "run the plug-in";
 
-// ---- the child: what it is told comes in packets ----
+// ---- the child, which receives packets ----
 //
-//   {number of files, path}, then each file with its descriptor, then the plug-in's options → {"" or why not}
+//   {number of files, path}, then each file with its descriptor, then the plug-in's options → {"" or an error}
 
 lull_stage_plugin function_of(const plugin& which) {
   void* const library = dlopen(which.library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -57,7 +57,7 @@ std::string call_once(const descriptor& socket, lull_stage_plugin function, pack
 std::string why(const std::exception& problem) { return problem.what(); }
 
 [[noreturn]] void be_host(const descriptor& socket, const plugin& which) {
-  // What the program has to do when it exits or crashes is not for this process.
+  // The program's handlers for exits and crashes do not concern this process.
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);

@@ -1,5 +1,5 @@
-// The process that calls a plug-in of a shared library: a child of this one, forked when the plug-in is first needed, so that a
-// plug-in that crashes or exits ends that process alone. It maps the blocks where they are.
+// The process that calls the plug-in of a shared library: a child, forked at the plug-in's first use, so that a plug-in
+// that crashes or exits ends only that process. It maps the blocks without copying them.
 #pragma once
 #include <sys/types.h>
 
@@ -10,13 +10,13 @@ namespace lull::stage::blocks {
 
 class library_host {
  public:
-  explicit library_host(
-      const plugin& which);  // throws lull::error: the library cannot be opened, or has no such function
+  // Throws lull::error if the library cannot be opened or has no such function.
+  explicit library_host(const plugin& which);
   ~library_host();
   library_host(const library_host&) = delete;
   library_host& operator=(const library_host&) = delete;
 
-  // Throws lull::error: the function has given another number than 0, or the process has ended.
+  // Throws lull::error if the function returns a number other than 0, or if the process has ended.
   void call(const plugin& which, const iteration& with);
 
  private:

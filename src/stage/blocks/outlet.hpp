@@ -1,5 +1,5 @@
-// Where a process's iterations go under `lull stage`: to the client that stands in the same process, in another library, and is there
-// from the program's MPI_Init to its MPI_Finalize.
+// The destination of a process's iterations under `lull stage`: the client in the same process, which is in another
+// library and exists from the program's MPI_Init to its MPI_Finalize.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,9 +10,9 @@ namespace lull::stage {
 
 class outlet {
  public:
-  // As client::hand_over_as_it_is().
+  // Like client::hand_over_as_it_is().
   [[nodiscard]] virtual bool hand_over(staged_file&& finished) = 0;
-  // Sees what has been written, whose memory is free then. What could not be, one line each.
+  // Checks which iterations have been written, which frees their memory. Returns one line for each failure.
   [[nodiscard]] virtual std::vector<std::string> look() = 0;
 
  protected:
@@ -21,5 +21,5 @@ class outlet {
 
 }  // namespace lull::stage
 
-// Of liblull-stage-programs; null: there is no client now.
+// Exported by liblull-stage-programs; null if there is no client at the moment.
 extern "C" [[gnu::visibility("default")]] lull::stage::outlet* lull_stage_outlet() noexcept;

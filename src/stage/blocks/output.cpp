@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Null: this process has no client, or none any more.
+// Null if this process has no client, or no longer has one.
 outlet* outlet_of_process() {
   static decltype(&lull_stage_outlet) ask = nullptr;
   if (ask == nullptr) {
@@ -84,7 +84,7 @@ void output::lay_out() {
       one.offset = offset;
       one.count = count;
     } else {
-      placed_.erase(placed);  // the extents are others now
+      placed_.erase(placed);  // the extents have changed
     }
   }
   head_.blocks = std::move(made);

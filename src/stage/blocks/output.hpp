@@ -1,9 +1,9 @@
-// The output of one process, as lull/stage.h has it: variables are written into the memory of an iteration, which is handed over at its
-// end, or, where nobody takes it, written by the process itself.
+// The output of one process behind lull/stage.h. Variables are written into the memory of an iteration, which is handed
+// over at its end or, without a server, written by the process itself.
 //
 //   output(description) → set* → place*, write*, … , end_iteration → place*, write*, …
 //
-// All calls throw lull::error, usage_error for mistakes of the program; then nothing has changed.
+// All calls throw lull::error, or usage_error for mistakes of the program; then nothing has changed.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,16 +20,17 @@ namespace lull::stage::blocks {
 
 class output {
  public:
-  // Makes the folder. `process` of `processes`, as the program counts them.
+  // Makes the folder. `process` of `processes`, in the program's numbering.
   output(const std::string& description, int process, int processes);
 
-  void set(const std::string& parameter, std::int64_t value);  // not while an iteration has been begun
-  // From now on; as many numbers each as the variable has dimensions.
+  void set(const std::string& parameter, std::int64_t value);  // not within an iteration
+  // Applies from now on. Each array has one number per dimension of the variable.
   void place(const std::string& variable, const std::int64_t* offset, const std::int64_t* count);
   [[nodiscard]] const block& block_of(const std::string& variable);
-  // Copies what block_of() says; once more: in place of what was written before in this iteration.
+  // Copies the bytes of block_of(). A second call in the same iteration replaces the first.
   void write(const std::string& variable, const void* data);
-  // False: it was dropped, the buffer was full. Throws, too, when an earlier one could not be written.
+  // False: the iteration was dropped because the buffer was full. Also throws if an earlier iteration could not be
+  // written.
   [[nodiscard]] bool end_iteration(std::int64_t number);
 
  private:
@@ -39,7 +40,7 @@ class output {
   void lay_out();
   block& find(const std::string& variable);
   void begin();
-  void look();  // what has become of earlier iterations
+  void look();  // checks the state of earlier iterations
   bool hand_over(std::int64_t number);
 
   description description_;
@@ -47,9 +48,9 @@ class output {
   bool laid_out_ = false;
   head head_;
   buffers buffers_;
-  std::shared_ptr<buffer> memory_;  // of the iteration that has been begun
+  std::shared_ptr<buffer> memory_;  // of the current iteration
   std::size_t used_ = 0;
-  std::vector<std::string> failures_;  // not yet said
+  std::vector<std::string> failures_;  // not yet reported
   std::string mark_;
   std::uint64_t written_here_ = 0;
 };

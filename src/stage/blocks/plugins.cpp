@@ -27,7 +27,7 @@ Host& host_of(const plugin& one, const auto& made_of) {
   return *host;
 }
 
-// Those that have failed, by name: they are not called again.
+// The plug-ins that have failed, by name: they are not called again.
 std::set<std::string>& failed() {
   static std::set<std::string> names;
   return names;

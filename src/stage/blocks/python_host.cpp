@@ -22,14 +22,14 @@ constexpr int socket_of_host = 3;
   throw error(asked, "its Python has ended", "LULL_STAGE_PYTHON must name one that has Lull");
 }
 
-// The folder of the package comes before others, the working directory after them.
+// The folder of the package comes first, the working directory last.
 constexpr const char* run_host =
     "import runpy, sys; sys.path[:0] = filter(None, sys.argv[1:]); sys.path.append(''); "
     "runpy.run_module('lull.stage.plugin_host', None, '__main__', True)";
 
 pid_t start(const std::string& python, const descriptor& socket) {
   const child_process host{.program = python,
-                           // -P: a module of the working directory never takes the place of one that is installed.
+                           // -P: a module in the working directory must never replace an installed one.
                            .arguments = {python, "-P", "-c", run_host, setting_text("LULL_STAGE_PACKAGE")},
                            .environment = environment_without_preloads(),
                            .descriptors = {{socket.get(), socket_of_host}},
@@ -47,7 +47,7 @@ python_host::python_host(const std::string& function) {
   descriptor_pair ends = open_socket_pair(SOCK_STREAM);
   if (!ends) throw error(asked, describe_errno(errno));
   process_ = start(setting_text("LULL_STAGE_PYTHON"), ends.second);
-  ends.second.close();  // ours must be the only other end: then its end is seen
+  ends.second.close();  // the socket must have no other open end here, so that the child's end is noticed
   socket_ = std::move(ends.first);
   try {
     ask(nlohmann::json{{"function", function}}.dump());
@@ -106,7 +106,7 @@ void python_host::ask(const std::string& line) {
     answer.append(some, static_cast<std::size_t>(got));
   }
   answer.pop_back();
-  if (!answer.empty()) throw error(asked, answer);  // a line: what was raised
+  if (!answer.empty()) throw error(asked, answer);  // a line: the exception
 }
 
 }  // namespace lull::stage::blocks

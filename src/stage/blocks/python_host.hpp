@@ -1,6 +1,6 @@
-// The process that calls a plug-in in Python, `python -m lull.stage.plugin_host`: started when it is first needed, and ended with
-// this one. They talk by a socket, its descriptor 3, in lines of JSON: a call, and when it is over an answer. The blocks stay
-// where they are: it maps them.
+// The process that calls a Python plug-in, `python -m lull.stage.plugin_host`: started at the first use, and ended with
+// this process. They communicate over a socket, its descriptor 3, in lines of JSON: a call, and an answer when it is
+// over. The child maps the blocks without copying them.
 #pragma once
 #include <sys/types.h>
 
@@ -19,11 +19,12 @@ class python_host {
   python_host(const python_host&) = delete;
   python_host& operator=(const python_host&) = delete;
 
-  // `where`: of each block. Throws lull::error: what the function has raised, or that the process has ended.
+  // `where`: the location of each block. Throws lull::error for an exception of the function, or if the process has
+  // ended.
   void call(const lull_stage_iteration& with, const std::vector<block_in_file>& where);
 
  private:
-  void ask(const std::string& line);  // until it has answered
+  void ask(const std::string& line);  // returns after the answer
 
   descriptor socket_;
   pid_t process_ = -1;

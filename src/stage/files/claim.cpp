@@ -16,7 +16,7 @@ namespace lull::stage {
 namespace {
 
 constexpr mode_t for_all = 0666;              // less the umask
-constexpr off_t far_behind = off_t{1} << 61;  // no file is so long
+constexpr off_t far_behind = off_t{1} << 61;  // longer than any file
 
 struct flock mark(short type) {
   struct flock made {};
@@ -31,7 +31,7 @@ file_identity identity_of(const struct stat& of) { return {of.st_dev, of.st_ino}
 
 [[noreturn]] void fail(const std::string& path) { throw error("write " + path, describe_errno(errno)); }
 
-// Where a file is found: calls by the folder's descriptor stay right if the folder is renamed.
+// The location of a file: calls relative to the folder's descriptor stay valid if the folder is renamed.
 struct location {
   descriptor folder;
   std::string name;
@@ -47,7 +47,7 @@ std::optional<location> at(const std::string& path, const file_identity& which) 
   return found;
 }
 
-// By its present name: it, or its folder, may have been renamed.
+// By its current name: the file or its folder may have been renamed.
 std::optional<location> locate(const claim& place, const std::string& path) {
   if (auto found = at(path, place.which)) return found;
   std::array<char, 4096> name{};
@@ -57,7 +57,7 @@ std::optional<location> locate(const claim& place, const std::string& path) {
   return at(std::string(name.data(), static_cast<std::size_t>(length)), place.which);
 }
 
-// A file that has no name yet, or a temporary one, and then takes that of another.
+// A file without a name, or with a temporary one, that then takes the name of another.
 class replacement {
  public:
   replacement(const location& where, const std::string& mark) : where_(where), temporary_(".lull-stage-" + mark) {
@@ -76,7 +76,8 @@ class replacement {
   [[nodiscard]] int get() const { return file_.get(); }
 
   enum class outcome { done, moved, impossible };
-  // Of the file which that is. Moved: it is no longer there; nothing has changed. Impossible: this storage cannot do it.
+  // Takes the name of the file `which`. Moved: that file is no longer there; nothing has changed. Impossible: this
+  // storage does not support it.
   [[nodiscard]] outcome take_name_of(const file_identity& which) {
     const int folder = where_.folder.get();
     if (!is_named_) {
@@ -85,7 +86,7 @@ class replacement {
     }
     if (!is_named_) return outcome::impossible;
     if (exchange()) {
-      if (is_temporary(which)) return outcome::done;  // the old one, which goes away now
+      if (is_temporary(which)) return outcome::done;  // the temporary name is now the old file's, which is removed
       (void)exchange();
       return outcome::moved;
     }
@@ -115,8 +116,8 @@ class replacement {
   bool is_named_ = false;
 };
 
-// Another file in its place would lack what belongs to this one: its other names, its attributes, its stripes. A label of
-// SELinux comes by itself.
+// Whether a replacement would lose something of this file: other names, attributes, stripes. A replacement gets its
+// SELinux label automatically.
 bool has_more_than_content(int file, const struct stat& of) {
   if (of.st_nlink > 1) return true;
   std::array<char, 4096> names{};
@@ -147,7 +148,7 @@ std::optional<claim> take_claim(const std::string& path, bool exclusive) {
   struct stat found {};
   const bool existed = lstat(path.c_str(), &found) == 0;
   if (existed && (exclusive || !S_ISREG(found.st_mode))) return std::nullopt;
-  // O_EXCL says whether it is we who create it.
+  // O_EXCL tells whether this call creates it.
   int file = existed ? -1 : open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, for_all);
   const bool created = file >= 0;
   if (!created && !exclusive) file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -159,7 +160,7 @@ std::optional<claim> take_claim(const std::string& path, bool exclusive) {
 
 void mark_under_way(int claimed) noexcept {
   struct flock wanted = mark(F_WRLCK);
-  (void)fcntl(claimed, F_OFD_SETLK, &wanted);  // a storage without locks: readers of other processes cannot wait
+  (void)fcntl(claimed, F_OFD_SETLK, &wanted);  // on a storage without locks, readers in other processes cannot wait
 }
 
 void lift_mark(int claimed) noexcept {
@@ -177,7 +178,7 @@ bool wait_for_mark(int opened) noexcept {
 }
 
 void fill_claim(int content, const claim& place, const destination& where, bool sync) try {
-  constexpr int most_tries = 8;  // others may rename it meanwhile
+  constexpr int most_tries = 8;  // others may rename it in between
   for (int tried = 0; tried < most_tries; ++tried) {
     struct stat now {};
     if (fstat(place.file.get(), &now) != 0) fail(where.path);
@@ -186,9 +187,9 @@ void fill_claim(int content, const claim& place, const destination& where, bool 
     const auto found = locate(place, where.path);
     if (!found) break;
     replacement whole(*found, where.mark);
-    if (!whole) break;  // no other file may be made in this folder, or by this process
+    if (!whole) break;  // no other file can be made in this folder, or by this process
     if (now.st_uid != geteuid() || now.st_gid != getegid())
-      (void)!fchown(whole.get(), now.st_uid, now.st_gid);  // only root may give files away
+      (void)!fchown(whole.get(), now.st_uid, now.st_gid);  // only root may change the owner
     if (fchmod(whole.get(), now.st_mode & 07777U) != 0) fail(where.path);
     copy_whole(content, whole.get(), where.path);
     if (sync && fsync(whole.get()) != 0) fail(where.path);
@@ -208,7 +209,7 @@ void withdraw(const claim& place, const std::string& path) noexcept try {
   struct stat now {};
   if (!place.created || fstat(place.file.get(), &now) != 0 || now.st_nlink != 1) return;
   if (const auto found = locate(place, path)) unlinkat(found->folder.get(), found->name.c_str(), 0);
-} catch (const std::exception&) {  // no memory: an empty file stays
+} catch (const std::exception&) {  // no memory: an empty file remains
 }
 
 }  // namespace lull::stage

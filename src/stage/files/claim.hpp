@@ -1,10 +1,10 @@
-// A file's place, from the moment at which the program creates it: the name exists from then on, as in a plain run, and the
-// open descriptor says which file it is, whatever becomes of its names and folders.
+// The place of a file from its creation by the program: the name exists from then on, as in a plain run, and the open
+// descriptor identifies the file, whatever happens to its names and folders.
 //
-//   take()            opens or creates the file, without truncating it: what it held stays until it is replaced
-//   mark_under_way()  from here until the mark is lifted or all descriptors are closed, readers of other processes can wait
-//   fill_claim()      writes the content there; the file is replaced as a whole where that changes nothing else
-//   withdraw()        there will be no content: an empty file that take() has created goes away
+//   take_claim()        opens or creates the file without truncating it: its content stays until it is replaced
+//   mark_under_way()    until the mark is lifted or all descriptors are closed, readers in other processes can wait
+//   fill_claim()        writes the content there; replaces the file as a whole if that loses nothing else
+//   withdraw()          there will be no content: removes an empty file that take_claim() has created
 #pragma once
 #include <sys/types.h>
 
@@ -23,23 +23,25 @@ struct file_identity {
 };
 
 struct claim {
-  descriptor file;  // to be read and written
+  descriptor file;  // for reading and writing
   file_identity which;
-  bool created = false;  // by take()
+  bool created = false;  // by take_claim()
 };
 
-// As open(path, O_RDWR | O_CREAT, 0666) does it, with O_EXCL if so asked. Nothing where that fails, and for all that is no
-// regular file, or is reached by a symbolic link of that name: the program meets it itself.
+// Like open(path, O_RDWR | O_CREAT, 0666), with O_EXCL if `exclusive`. Empty if that fails, and for anything that is no
+// regular file or is a symbolic link: the program gets the error, or the file, from its own call.
 [[nodiscard]] std::optional<claim> take_claim(const std::string& path, bool exclusive);
 
-// By a lock on bytes that no file has. It belongs to the open file: to all who share the descriptor, also other processes.
+// Locks bytes beyond the end of any file. The lock belongs to the open file, that is, to all processes that share the
+// descriptor.
 void mark_under_way(int claimed) noexcept;
 void lift_mark(int claimed) noexcept;
-// Waits while another open file marks the one of this descriptor. Safe in signal handlers. True: there was a mark.
+// Waits while another open file has marked the file of this descriptor. Safe in signal handlers. True: there was a
+// mark.
 bool wait_for_mark(int opened) noexcept;
 
-// `where.path` is the name at the time of take(). Throws lull::error naming path and reason: then the old content is still
-// there, or, where the file could not be replaced as a whole, part of the new one; a created file is gone.
+// `where.path` is the name at the time of take_claim(). Throws lull::error with path and reason; then the old content
+// is still there or, if the file could not be replaced as a whole, a part of the new one; a created file is removed.
 void fill_claim(int content, const claim& place, const destination& where, bool sync);
 void withdraw(const claim& place, const std::string& path) noexcept;
 

@@ -1,4 +1,4 @@
-// The forms in which output is handed over, one row each: what whoever writes makes of it.
+// The forms in which output is handed over, one row each, and how each is written.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,18 +10,18 @@
 namespace lull::stage {
 
 enum class form : std::uint32_t {
-  whole,   // a file as it shall be
-  blocks,  // blocks of variables (blocks/block_file.hpp), of which HDF5 files are made
+  whole,   // a file with its final content
+  blocks,  // blocks of variables (blocks/block_file.hpp), which become HDF5 files
 };
 
 struct handed_over {
-  int content;  // a descriptor, which is read from its beginning
+  int content;  // a descriptor, read from its beginning
   destination where;
-  const claim* place = nullptr;  // of a whole file
+  const claim* place = nullptr;  // for a whole file
 };
 
-// Writes what has been handed over to be written together, one or several; how much it was then, in the files. Throws lull::error naming
-// path and reason, when it has tried all.
+// Writes one or several outputs that were handed over to be written together. Returns the amount in the files. Throws
+// lull::error with path and reason after it has tried everything.
 amount write_together(form what, std::span<const handed_over> all, bool sync);
 
 }  // namespace lull::stage

@@ -13,7 +13,7 @@
 namespace lull::stage {
 namespace {
 
-// The mask of new files. Asking umask() for it would change it, for all threads, for a moment.
+// The mask of new files. umask() would change it for a moment, for all threads.
 mode_t creation_mask() {
   constexpr std::string_view key = "\nUmask:\t";
   std::array<char, 512> text{};

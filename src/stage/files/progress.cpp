@@ -22,20 +22,20 @@ namespace lull::stage {
 namespace {
 
 std::size_t bytes_for(std::size_t processes) {
-  return sizeof(client_progress) * (processes + 1);  // the first place is that of all
+  return sizeof(client_progress) * (processes + 1);  // the first place is the sum
 }
 
 void wake(client_progress& of) noexcept { futex_wake(of.ended, INT_MAX, futex_users::several_processes); }
 
 descriptor new_pages(std::size_t bytes) {
   descriptor made(memfd_create("lull-stage-progress", MFD_CLOEXEC));
-  // Allocated now: where memory is short, that is an error here, and no SIGBUS later.
+  // Allocated now, so that a lack of memory is an error here and no SIGBUS later.
   const int failed = made ? allocate_pages(made.get(), bytes) : errno;
   if (failed != 0) throw error("share how far output is", describe_errno(failed));
   return made;
 }
 
-// Numbers of processes mean the same in one of these only; 0: unknown.
+// The PID namespace: process ids are comparable only within one; 0: unknown.
 std::uint64_t namespace_of_processes() {
   struct stat found {};
   return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
@@ -43,7 +43,7 @@ std::uint64_t namespace_of_processes() {
 
 bool lives(pid_t process) noexcept { return process == 0 || kill(process, 0) == 0 || errno != ESRCH; }
 
-// So long it may take until a process writes by itself what its server has not.
+// The longest wait for a process to write by itself what its server has not written.
 constexpr std::int64_t patience_ns = 10'000'000'000;
 
 }  // namespace
@@ -63,7 +63,8 @@ std::shared_ptr<progress> progress::of_node(exchange& others) {
     to_first = connect_to({reinterpret_cast<const char*>(name.data()), name.size()});
   }
   const std::uint64_t namespace_here = namespace_of_processes();
-  const auto namespaces = others.all(std::as_bytes(std::span(&namespace_here, 1)));  // those that live have connected
+  // all live processes have connected
+  const auto namespaces = others.all(std::as_bytes(std::span(&namespace_here, 1)));
   const bool can_see_all = namespace_here != 0 && std::ranges::all_of(ranks, [&](int rank) {
                              return std::ranges::equal(namespaces[static_cast<std::size_t>(rank)],
                                                        std::as_bytes(std::span(&namespace_here, 1)));
@@ -81,7 +82,7 @@ std::shared_ptr<progress> progress::of_node(exchange& others) {
       if (got.state != transfer::done || !got.passed[0]) return nullptr;
       made = std::make_shared<progress>(std::move(got.passed[0]), std::move(ranks));
     }
-    made->pages_ = {};  // mapped everywhere, or about to be
+    made->pages_ = {};  // mapped everywhere, or soon
     if (can_see_all) made->of(others.rank()).process = getpid();
     return made;
   } catch (const error&) {
@@ -129,7 +130,7 @@ void progress::end_whole(int rank, std::uint32_t number, bool failed) const noex
   end(rank);
   mine.ended_early[number % client_progress::most] = 1;
   for (std::uint32_t before = mine.ended; mine.ended_early[(before + 1) % client_progress::most] != 0;) {
-    // Who raises it clears the place, which no other file has before this one is forgotten.
+    // The thread that raises `ended` clears the flag. No other file uses it before this one is forgotten.
     if (mine.ended.compare_exchange_strong(before, before + 1)) mine.ended_early[++before % client_progress::most] = 0;
   }
   wake(mine);
@@ -162,7 +163,7 @@ bool progress::wait_for(const client_progress& other, int rank, std::uint32_t nu
     const pid_t server = other.server;
     const bool is_served =
         server != client_progress::lost_server && lives(server) && other.returned == other.taken_back;
-    if (server <= 0 && !lives(other.process)) return false;  // a server of this node would write it all the same
+    if (server <= 0 && !lives(other.process)) return false;  // a server of this node would still write it
     if (!is_served && now_ns() - begin > patience_ns) return false;
   }
   return true;

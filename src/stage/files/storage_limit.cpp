@@ -14,8 +14,8 @@
 namespace lull::stage {
 namespace {
 
-constexpr double seconds_of_piece = 0.0005;       // as the storage takes it from one writer
-constexpr std::int64_t caught_up_ns = 2'000'000;  // what a writer that was woken late may catch up
+constexpr double seconds_of_piece = 0.0005;       // the storage takes this much at a time from one writer
+constexpr std::int64_t caught_up_ns = 2'000'000;  // the time that a writer that was woken late may catch up
 
 std::string this_machine() {
   std::string boot;
@@ -30,10 +30,10 @@ void sleep_until(std::int64_t when_ns) {
 
 }  // namespace
 
-// What the segment holds.
+// The content of the segment.
 struct storage_limit::shared {
   std::uint64_t nonce;                // the segment's own
-  std::atomic<std::int64_t> free_ns;  // when the storage has taken all it was given
+  std::atomic<std::int64_t> free_ns;  // time at which the storage will have taken everything given to it
   std::atomic<int> writers;           // at the moment
 };
 
@@ -44,7 +44,7 @@ storage_limit::storage_limit(std::size_t bytes_per_s, double writers_at_half_spe
   job::segment own;
   job::mapping mine = own.map_own(sizeof(shared));
   const auto told = others.all(packet().put(machine).put(own.name()).bytes());
-  // The first process of this machine has it.
+  // The first process of this machine owns it.
   const auto at =
       std::ranges::find_if(told, [&](const auto& one) { return packet_reader(one).take_text() == machine; });
   packet_reader first(*at);

@@ -34,7 +34,7 @@ std::string temporary_name(const destination& where) {
   return fs::path(where.path).parent_path() / (".lull-stage-" + where.mark);
 }
 
-// Follows symbolic links, also those that lead to nothing yet, as open() with O_CREAT does.
+// Follows symbolic links, including those to a path that does not exist yet, like open() with O_CREAT.
 std::optional<fs::path> without_links(fs::path path) {
   for (int followed = 0; followed <= most_links; ++followed) {
     if (!path.has_filename() || path.filename() == "." || path.filename() == "..") return std::nullopt;
@@ -55,7 +55,7 @@ void copy_piece(int from, int to, off_t begin, off_t end) {
     const ssize_t sent = sendfile(to, from, &begin, static_cast<std::size_t>(end - begin));
     if (sent > 0 || (sent < 0 && errno == EINTR)) continue;
     if (sent == 0) throw failure{EIO};          // the content has become shorter
-    check(errno == EINVAL || errno == ENOSYS);  // this file system takes bytes from a buffer only
+    check(errno == EINVAL || errno == ENOSYS);  // this file system only takes bytes from a buffer
     std::vector<char> buffer(std::size_t{1} << 20U);
     while (begin < end) {
       const ssize_t got =
@@ -86,14 +86,14 @@ void copy_content(int from, int to) {
   }
 }
 
-// Opening an existing file for writing changes neither its mode nor its owner.
+// Applied because opening an existing file for writing would change neither its mode nor its owner.
 void keep_mode_and_owner(int file, const std::string& replaced) {
   struct stat old {};
   struct stat fresh {};
   if (stat(replaced.c_str(), &old) != 0) return;
   check(fstat(file, &fresh) == 0);
   if (old.st_uid != fresh.st_uid || old.st_gid != fresh.st_gid)
-    (void)!fchown(file, old.st_uid, old.st_gid);  // only root may give files away
+    (void)!fchown(file, old.st_uid, old.st_gid);  // only root may change the owner
   check(fchmod(file, old.st_mode & 07777U) == 0);
 }
 
@@ -153,7 +153,7 @@ void nameless_file::take_name(bool sync) {
     if (!temporary_exists_) {
       named = link_to(where_.path);
       check(named || (errno == EEXIST && !where_.exclusive));
-      check(named || link_to(temporary_));  // a link does not replace, a rename does
+      check(named || link_to(temporary_));  // link() does not replace a file, rename() does
       temporary_exists_ = !named;
     }
     if (!named) {

@@ -1,4 +1,4 @@
-// What a server has to write: what a client has handed over, with all that writing it needs.
+// An order for a server: what a client has handed over, and everything needed to write it.
 #pragma once
 #include <sys/types.h>
 
@@ -20,7 +20,7 @@ struct write_order {
   claim place;          // of a whole file
   std::uint32_t order;  // its number among the client's whole files
   form what;
-  std::string together;  // orders of this name are written together; empty: by itself
+  std::string together;  // orders with this name are written together; empty: by itself
 };
 
 }  // namespace lull::stage

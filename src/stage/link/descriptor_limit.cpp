@@ -8,7 +8,7 @@ namespace lull::stage {
 
 std::size_t most_outstanding_files(std::size_t clients, std::size_t descriptors_of_a_file) {
   constexpr rlim_t for_all_else = 64, enough = rlim_t{1} << 16U;
-  constexpr std::size_t most = 256;  // of one client: more does not help
+  constexpr std::size_t most = 256;  // per client: more does not help
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
   limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, enough));

@@ -1,7 +1,7 @@
-// What all processes of the job, clients and servers, tell each other at the start.
+// The exchange of data at the start between all processes of the job, clients and servers.
 //
-// Calls are collective and come in the same order on all processes. After join() and serve() have met no call of it is
-// made any more: what happens to one process later must not stop the others.
+// Calls are collective and come in the same order on all processes. After the last collective call of join() and
+// serve(), none follows: the later end of one process must not stop the others.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -19,14 +19,14 @@ class exchange {
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  [[nodiscard]] virtual std::string node() const = 0;  // equal on one (emulated) node
-  // Tells all others `mine`; what each of them told, by rank. May be called several times.
+  [[nodiscard]] virtual std::string node() const = 0;  // the same for processes on one (emulated) node
+  // Sends `mine` to all others and returns the contributions of all, by rank. May be called several times.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> all(std::span<const std::byte> mine) = 0;
-  // A server says that its next call of all() is the last: after that its end is no obstacle to the others.
+  // A server announces that its next call of all() is the last: its end after that does not affect the others.
   virtual void one_more() {}
 };
 
-// For roles: the node of each process. Collective.
+// The node of each process, for roles. Collective.
 [[nodiscard]] std::vector<std::string> nodes_by_rank(exchange& others);
 
 }  // namespace lull::stage

@@ -7,7 +7,7 @@ namespace lull::stage {
 
 class job_exchange final : public exchange {
  public:
-  // Collective: it asks job::members which processes share a node, emulated ones (LULL_NODES) included.
+  // Collective. job::members determines which processes share a node, including emulated ones (LULL_NODES).
   explicit job_exchange(job::bootstrap& boot);
   [[nodiscard]] int rank() const override { return boot_.rank().index(); }
   [[nodiscard]] int size() const override { return boot_.size(); }

@@ -21,7 +21,7 @@ descriptor open_socket(int more = 0) {
   return opened;
 }
 
-// Room for the descriptors beside a message.
+// Space for the descriptors that a message passes.
 union control_buffer {
   cmsghdr header;
   char bytes[CMSG_SPACE(sizeof(int) * most_passed)];
@@ -33,7 +33,7 @@ listening_socket listen_on_node(int connections) {
   listening_socket made{open_socket(SOCK_NONBLOCK), {}};
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  socklen_t bytes = sizeof address.sun_family;  // no name: the kernel chooses a free one
+  socklen_t bytes = sizeof address.sun_family;  // no name: the kernel chooses an unused one
   if (bind(made.socket.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
       listen(made.socket.get(), connections) != 0)
     throw error(asked, describe_errno(errno));
@@ -100,7 +100,7 @@ socket_message receive_message(const descriptor& from, std::span<std::byte> buff
   header.msg_control = control.bytes;
   header.msg_controllen = sizeof control.bytes;
   ssize_t bytes = 0;
-  // A peer that died before it read what it was sent is told first; what it had sent is still there.
+  // ECONNRESET: the peer died before it read what it was sent. What it had sent itself can still be read.
   while ((bytes = recvmsg(from.get(), &header, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT))) < 0) {
     if (errno == EAGAIN || errno == EWOULDBLOCK) return {transfer::would_block, {}};
     if (errno != EINTR && errno != ECONNRESET) return {transfer::gone, {}};

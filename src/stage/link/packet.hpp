@@ -1,4 +1,4 @@
-// Messages between clients and servers as bytes: values one after the other, in the order in which they were put.
+// Messages between clients and servers as bytes: values in the order in which they were put.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ class packet {
   std::string bytes_;
 };
 
-// Throws lull::error where there are fewer bytes than are taken.
+// Throws lull::error if fewer bytes are left than are taken.
 class packet_reader {
  public:
   explicit packet_reader(std::span<const std::byte> bytes) : rest_(bytes) {}

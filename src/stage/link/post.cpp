@@ -16,7 +16,7 @@ namespace {
 
 enum kind : unsigned { text, content };
 
-// The machine and the network that a process sees; the name of its node.
+// The machine and network namespace of a process, and the name of its node.
 struct place {
   std::string machine, network, node;
 };
@@ -99,7 +99,7 @@ void post::received(unsigned kind, std::span<const std::byte> head, const transp
       handler_.content_from(from.from, from.number, payload);
     else if (!payload.announced)
       handler_.packet_from(from.from, packet_reader({static_cast<const std::byte*>(payload.data), payload.bytes}));
-  } catch (const error&) {  // not one of ours
+  } catch (const error&) {  // not a message of Lull's
   }
 }
 

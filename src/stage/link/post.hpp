@@ -1,10 +1,11 @@
 // Packets between the processes of a job on different nodes, and contents of any size that the receiver fetches, over a
-// transport (transport/). Who sends must know the receiver's secret, which only its job knows; all else is dropped.
+// transport (transport/). A sender must know the receiver's secret, which only its job knows; everything else is
+// dropped.
 //
-// Packets of one process come in the order in which they were sent; contents may come later than packets sent after them.
-// A process that has died is said by lost(); nothing can be sent to it any more.
+// Packets of one process arrive in the order in which they were sent; contents may arrive later than packets sent after
+// them. lost() reports a process that has died; nothing can be sent to it any more.
 //
-// Calls come one at a time, whatever the thread; the handler is called inside progress() and may not send there.
+// Calls come one at a time, from any thread. The handler is called inside progress() and may not send there.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace lull::stage {
 
 class post_handler {
  public:
-  virtual void packet_from(int peer, packet_reader text) = 0;  // throws lull::error for what it does not understand
+  virtual void packet_from(int peer, packet_reader text) = 0;  // throws lull::error for an unknown message
   virtual void content_from(int peer, std::uint64_t number, const transport::incoming& content) = 0;
   virtual void lost(int peer) = 0;
 
@@ -43,7 +44,7 @@ class post final : transport::receiver {
     transport_->fetch(content, destination, then);
   }
 
-  // As those of the transport.
+  // Those of the transport.
   bool progress() { return transport_->progress(); }
   bool arm() { return transport_->arm(); }
   [[nodiscard]] int event_fd() const { return transport_->event_fd(); }
@@ -56,7 +57,7 @@ class post final : transport::receiver {
   };
   struct letter final : transport::outgoing {
     void sent() override { owner->letters_.erase(self); }
-    void lost(const char*) override { sent(); }  // the handler hears of the peer
+    void lost(const char*) override { sent(); }  // the handler learns of the peer
     post* owner = nullptr;
     std::list<letter>::iterator self;
     header head = {};
@@ -70,7 +71,7 @@ class post final : transport::receiver {
   post_handler& handler_;
   int me_;
   std::vector<std::uint64_t> secrets_;  // by process
-  std::list<letter> letters_;           // on their way
+  std::list<letter> letters_;           // being sent
   std::unique_ptr<transport::transport> transport_;
 };
 

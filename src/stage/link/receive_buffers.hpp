@@ -1,5 +1,5 @@
-// Memory into which a server fetches files, kept for the next ones: pages that have been touched take bytes several times as
-// fast. All together it stays within a bound, but for what cannot wait.
+// Memory into which a server fetches files. It is reused, because copying into pages that have been touched is several
+// times as fast. Its total size is bounded, except for files that cannot wait.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -10,8 +10,8 @@
 namespace lull::stage {
 
 struct receive_buffer {
-  descriptor file;      // a memfd, as long as what is to be received
-  job::mapping memory;  // of its beginning, and perhaps of more than there is
+  descriptor file;      // a memfd with the size of the content
+  job::mapping memory;  // of its beginning, perhaps larger than the content
 };
 
 class receive_buffers {
@@ -23,7 +23,7 @@ class receive_buffers {
 
  private:
   std::size_t most_bytes_;
-  std::size_t bytes_ = 0;  // of all, also those taken
+  std::size_t bytes_ = 0;  // of all buffers, including those taken
   std::vector<receive_buffer> idle_;
 };
 

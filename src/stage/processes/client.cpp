@@ -25,7 +25,7 @@
 namespace lull::stage {
 namespace {
 
-// Of the descriptors that this process may have: a file in memory costs one more than a plain one.
+// Whether few descriptors are left: a file in memory costs one more than a plain one.
 bool has_few_left(int latest) {
   rlimit limit{};
   return getrlimit(RLIMIT_NOFILE, &limit) != 0 || static_cast<rlim_t>(latest) >= limit.rlim_cur / 2;
@@ -99,7 +99,7 @@ class client::state {
   [[nodiscard]] turn turn_for(std::size_t bytes, bool had_room);
   void make_room(std::size_t bytes);
   void wait_until_replaced(const std::string& name);
-  bool take_answer(bool wait);  // false: there was none, or there is no server any more
+  bool take_answer(bool wait);  // false: there was none, or the server is gone
   void take_answers();          // all there are
   void handle(const answer& got);
   void wait_for(const std::string& final_path, std::uint64_t before = ~std::uint64_t{0});
@@ -111,15 +111,15 @@ class client::state {
   bool sync_;
   joined server_;
   outstanding_files outstanding_;
-  std::atomic<bool> served_;  // the server lives; what it shares with this process stays
+  std::atomic<bool> served_;  // the server lives; what it shares with this process remains afterwards
   int rank_;
   std::string mark_ = random_mark();
-  std::uint64_t next_ = 0, own_ = 0;  // numbers of what is handed over, and written here
+  std::uint64_t next_ = 0, own_ = 0;  // counts of files handed over, and written here
   std::uint64_t next_kept_ = 0;
-  std::size_t growing_bytes_ = 0;  // of files that are open in memory
+  std::size_t growing_bytes_ = 0;  // of open files in memory
   expected_sizes expected_;
   turns turns_;                        // for when_full::cheapest
-  std::vector<std::string> failures_;  // not yet asked for
+  std::vector<std::string> failures_;  // not yet returned by failures()
   std::string first_failure_;
   std::uint64_t failed_ = 0;
   std::int64_t begin_ns_ = now_ns(), begin_cpu_ns_ = process_cpu_ns();
@@ -129,7 +129,7 @@ destination client::state::where(std::uint64_t number, const staged_file& file) 
   return {file.final_path(), false, mark_ + "-" + std::to_string(number)};
 }
 
-// What becomes of output of this size; waits for room where that is the policy.
+// Decides what happens to output of this size; waits for room if that is the policy.
 client::state::turn client::state::turn_for(std::size_t bytes, bool had_room) {
   if (bytes > outstanding_.share()) return ++figures.too_large, turn::write_here;
   const bool here = policy_ == when_full::cheapest ? turns_.writes_itself(had_room)
@@ -143,7 +143,7 @@ client::state::turn client::state::turn_for(std::size_t bytes, bool had_room) {
 std::optional<staged_file> client::state::begin_file(const std::string& path, bool exclusive) {
   const std::int64_t begin_ns = now_ns();
   take_answers();
-  ++figures.wrote_itself.files;  // unless it is handed over
+  ++figures.wrote_itself.files;  // corrected when it is handed over
   if (!served()) return std::nullopt;
   const auto name = std::filesystem::is_symlink(path) ? std::nullopt : final_path_of(path);
   if (!name) return std::nullopt;
@@ -171,7 +171,7 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
   }
 }
 
-// A file that is on its way there, perhaps under another name by now, becomes another file when it is written.
+// Writing a file that was handed over for this place, perhaps under another name by now, replaces it.
 void client::state::wait_until_replaced(const std::string& name) {
   struct stat found {};
   if (*busy() == 0 || stat(name.c_str(), &found) != 0) return;
@@ -211,7 +211,7 @@ void client::state::give_to_program(staged_file& open) {
   keep_no_longer(open);
   growing_bytes_ -= std::exchange(open.reserved, 0);
   expected_.learn(open.final_path(),
-                  std::max(bytes, outstanding_.share() + 1));  // the next of this name need not be begun
+                  std::max(bytes, outstanding_.share() + 1));  // so that the next file of this name is not begun
   if (bytes > outstanding_.share() / 2) ++figures.too_large;
   figures.wrote_itself.add(bytes);
   figures.writing_ns += now_ns() - begin;
@@ -225,7 +225,7 @@ void client::state::drop(staged_file&& begun) {
   if (server_.how_far) server_.how_far->end(rank_);
 }
 
-// Free of locks and memory, so that it needs the server alone.
+// Takes no lock and allocates nothing, so that it needs only the server.
 bool client::state::wait_for(std::uint32_t count) const noexcept {
   while (!is_written(count)) {
     const std::uint32_t seen = mine().ended;
@@ -242,7 +242,7 @@ void client::state::see_to_files() {
   while (!is_written(count) && !outstanding_.empty() && take_answer(true)) continue;
 }
 
-// A whole file has ended by this process, where the server has not said so.
+// Reports the end of a whole file that this process has written, for which the server has reported none.
 void client::state::ended(const staged_file& file, bool failed) {
   if (file.in_form() == form::whole && server_.how_far) server_.how_far->end_whole(rank_, file.order, failed);
 }
@@ -275,7 +275,7 @@ std::uint32_t client::state::hand_over(staged_file&& finished) {
   if (finished.dropped()) return figures.dropped.add(bytes), drop(std::move(finished)), 0;
   take_answers();
   expected_.learn(finished.final_path(), bytes);
-  const std::uint64_t number = next_;  // a server takes them without a gap
+  const std::uint64_t number = next_;  // a server expects consecutive numbers
   const int descriptor = finished.descriptor();
   const bool whole = finished.in_form() == form::whole;
   growing_bytes_ -= std::exchange(finished.reserved, 0);
@@ -346,10 +346,10 @@ void client::state::handle(const answer& got) {
   if (got.what == answer::outcome::failed) note_failure(got.why);
   if (got.what == answer::outcome::taken_back) figures.wrote_itself.add(found->second.bytes());
   if (got.what == answer::outcome::not_taken) {
-    // After those before it of the same name, unless a later one of that name replaces it anyway.
+    // After earlier files of the same name, unless a later one of that name replaces it anyway.
     const std::string& path = found->second.final_path();
     wait_for(path, got.number);
-    if (!outstanding_.contains(got.number)) return;  // meanwhile the server died: it is written
+    if (!outstanding_.contains(got.number)) return;  // the server died in between: it is written
     const bool is_last = !outstanding_.any_of(path, got.number + 1, ~std::uint64_t{0});
     const bool well = !is_last || write_here(found->second, where(got.number, found->second));
     keep_no_longer(found->second);
@@ -359,7 +359,8 @@ void client::state::handle(const answer& got) {
   outstanding_.remove(found);
 }
 
-// The server has died: what it had not written, and perhaps what it had written and not said.
+// The server has died. Writes the files that it has not written, and those that it may have written without reporting
+// it.
 void client::state::recover() {
   served_ = false;
   std::fprintf(stderr, "lull stage: process %d has lost its server; it writes its output itself from now on\n", rank_);
@@ -370,7 +371,7 @@ void client::state::recover() {
     const bool well = write_here(file, place);
     keep_no_longer(file);
     if (file.place() != nullptr) lift_mark(file.place()->file.get());
-    // The server may have ended it, and not said so.
+    // The server may have ended it without reporting it.
     if (server_.how_far && !server_.how_far->has_ended(rank_, file.order)) ended(file, !well);
     outstanding_.remove(outstanding_.first());
   }
@@ -381,7 +382,7 @@ bool client::state::write_here(const staged_file& file, const destination& place
   bool well = true;
   try {
     const handed_over what{file.descriptor(), place, file.place()};
-    const bool as_it_is = file.in_form() == form::whole;  // else the files have another size
+    const bool as_it_is = file.in_form() == form::whole;  // otherwise the files have another size
     if (as_it_is) storage.pass(file.bytes());
     const amount written = write_together(file.in_form(), {&what, 1}, sync_);
     if (!as_it_is) storage.pass(written.bytes);
@@ -419,7 +420,7 @@ void client::state::leave() {
 
 namespace {
 
-// For the length of a call; less what it wrote itself.
+// Counts the duration of a call as a stall, except the time in which it wrote.
 class stall {
  public:
   stall(std::mutex& mutex, client_figures& figures)

@@ -1,4 +1,4 @@
-// How large a file will be, while it is not finished: as large as the last whose name differs only in its numbers.
+// Predicts the size of an unfinished file: that of the last file whose name differs only in its numbers.
 #pragma once
 #include <cctype>
 #include <cstddef>
@@ -20,7 +20,7 @@ class expected_sizes {
 
  private:
   static constexpr std::size_t most_series = 1024;
-  // "/x/out_0012.h5": "/x/out_#.h5"
+  // "/x/out_#.h5" for "/x/out_0012.h5".
   static std::string series_of(const std::string& path) {
     std::string series;
     for (const char letter : path) {

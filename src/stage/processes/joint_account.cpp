@@ -16,7 +16,7 @@
 namespace lull::stage {
 namespace {
 
-// Sleeps until there is a message; none: the other has died.
+// Sleeps until there is a message; empty: the other process has died.
 std::optional<packet_reader> receive(const descriptor& from, std::span<std::byte> buffer) {
   for (;;) {
     const socket_message got = receive_message(from, buffer, false);
@@ -33,7 +33,7 @@ using told_by_all = std::vector<std::vector<std::byte>>;
 
 std::string node_in(const std::vector<std::byte>& told) { return packet_reader(told).take_text(); }
 
-// The first server of each node that has one, ascending.
+// The first server of each node that has servers, ascending.
 std::vector<int> first_servers(const roles& all, const told_by_all& told) {
   std::vector<int> found;
   std::set<std::string> nodes;

@@ -1,7 +1,7 @@
-// One table for all servers of a job: the first of them prints what the output of all clients has cost.
+// One table for all servers of a job: the first of them prints the cost of the output of all clients.
 //
-// meet → (the run) → close. The servers of a node are connected from the start, and so are the first ones of the nodes; when
-// one dies, the others see it.
+// constructor or let_servers_meet() → (the run) → close(). The servers of a node are connected from the start, and so
+// are the first servers of the nodes; when one dies, the others notice.
 #pragma once
 #include <memory>
 #include <vector>
@@ -21,17 +21,17 @@ class joint_account {
   joint_account(const roles& all, exchange& others);
   static void let_servers_meet(const roles& all, exchange& others);
 
-  // The first server of a node waits for the others of its node, the first of all for those of the other nodes; it reports
-  // the run's figures (figures.hpp). The others tell it theirs, and wait until it has them. When it dies meanwhile, they
-  // report their own.
+  // The first server of a node waits for the others of its node, and the first of all for those of the other nodes; it
+  // reports the figures of the run (figures.hpp). The others send theirs and wait until these have arrived. If the
+  // first server dies, they report their own.
   void close(const plan& how, const job_figures& mine);
   [[nodiscard]] int nodes() const { return nodes_; }  // of the job
 
  private:
   int nodes_;
-  descriptor first_;                      // to the first server of the node; none: it is this one
-  std::vector<descriptor> others_;        // of the node, at the first
-  std::unique_ptr<leaders> other_nodes_;  // at the first, where other nodes have servers
+  descriptor first_;                      // to the first server of the node; empty on that one
+  std::vector<descriptor> others_;        // on the first server: to the others of the node
+  std::unique_ptr<leaders> other_nodes_;  // on the first server, if other nodes have servers
 };
 
 }  // namespace lull::stage

@@ -1,5 +1,5 @@
-// The files that a client has handed over and that are not written yet, by the number under which the server knows
-// them. The server takes them without a gap, and those of one name end in the order of their numbers.
+// The files that a client has handed over and that are not yet written, by their number on the server. The server takes
+// consecutive numbers; files of one name end in the order of their numbers.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +16,7 @@ class outstanding_files {
  public:
   using entry = std::map<std::uint64_t, staged_file>::iterator;
 
-  // `share`: bytes of the server's buffer that this client may fill; `most_files`: it may have so many at a time.
+  // `share`: bytes of the server's buffer that this client may fill; `most_files`: limit of files at a time.
   outstanding_files(std::size_t share, std::size_t most_files) : share_(share), most_files_(most_files) {}
 
   [[nodiscard]] bool empty() const { return files_.empty(); }
@@ -39,7 +39,8 @@ class outstanding_files {
   [[nodiscard]] bool full_for(std::size_t bytes) const {
     return files_.size() >= most_files_ || (!files_.empty() && bytes_ + bytes > share_);
   }
-  // There is room for so many bytes once all files before this number are written; `next`: the number of the next file.
+  // The number before which all files must be written to make room for `bytes` bytes; `next`: the number of the next
+  // file.
   [[nodiscard]] std::uint64_t room_after(std::size_t bytes, std::uint64_t next) const {
     std::size_t files = files_.size(), left = bytes_;
     for (const auto& [number, file] : files_) {
@@ -48,7 +49,7 @@ class outstanding_files {
     }
     return next;
   }
-  // Whether one of this name has a number in [from, before).
+  // Whether a file of this name has a number in [from, before).
   [[nodiscard]] bool any_of(const std::string& final_path, std::uint64_t from, std::uint64_t before) const {
     return std::any_of(files_.lower_bound(from), files_.lower_bound(before),
                        [&](const auto& one) { return one.second.final_path() == final_path; });

@@ -1,5 +1,5 @@
-// What a process that is set aside does: it receives what its clients hand over and writes it, in their order, one thread
-// for each. It sleeps while there is nothing to do.
+// A server process: it receives what its clients hand over and writes it, in their order, with one thread for each of
+// the two. It sleeps while there is nothing to do.
 #pragma once
 #include "stage/accounts/plan.hpp"
 #include "stage/approaches/roles.hpp"
@@ -7,9 +7,9 @@
 
 namespace lull::stage {
 
-// Collective over all processes: clients join(). Returns when all its clients have left or died and all is written: the
-// exit code of the process, not 0 when a file could not be written. The first server
-// reports the figures of all (figures.hpp).
+// Collective over all processes: clients join(). Returns when all its clients have left or died and everything is
+// written. The result is the exit code of the process, nonzero if a file could not be written. The first server reports
+// the figures of all (figures.hpp).
 [[nodiscard]] int serve(const plan& wanted, const roles& all, exchange& others);
 
 }  // namespace lull::stage

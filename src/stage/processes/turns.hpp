@@ -1,4 +1,4 @@
-// Whether a client hands a file over or writes it itself, by what each file has cost from its begin to its end.
+// Whether a client hands a file over or writes it itself, by the observed costs of files from begin to end.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +38,7 @@ class turns {
   };
 
   model::handing_over decides_{model::this_machine()};
-  std::map<int, beginning> beginnings_;  // of files that are open, by descriptor
+  std::map<int, beginning> beginnings_;  // of open files, by descriptor
 };
 
 }  // namespace lull::stage

@@ -9,7 +9,7 @@ files_under_way::found files_under_way::find(const file_identity& which) const n
     if (at.inode != which.inode || at.device != which.device) continue;
     const found here{at.what, at.descriptor, at.count};
     if (here.what == state::absent) continue;
-    if (here.what != state::handed_over) return here;  // the latest of this file
+    if (here.what != state::handed_over) return here;  // the latest for this file
     if (latest.what == state::absent || static_cast<std::int32_t>(here.count - latest.count) > 0) latest = here;
   }
   return latest;
@@ -23,7 +23,7 @@ std::optional<std::size_t> files_under_way::add(const file_identity& which, int 
   at.device = which.device;
   at.inode = which.inode;
   at.descriptor = descriptor;
-  at.what = state::open;  // from here on it is found
+  at.what = state::open;  // from here on find() sees it
   if (free == used_) ++used_;
   return free;
 }

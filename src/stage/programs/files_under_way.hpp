@@ -1,6 +1,6 @@
-// The whole files of this process that are open in memory or handed over, by which file they are, whatever its names.
+// The whole files of this process that are open in memory or handed over, by file identity, whatever their names.
 //
-// Changed under a lock of the owner's; find() needs none, so that signal handlers may call it.
+// The owner changes it under a lock; find() needs none, so signal handlers may call it.
 #pragma once
 #include <array>
 #include <atomic>
@@ -17,18 +17,18 @@ class files_under_way {
   enum class state : std::uint32_t { absent, open, given, handed_over };
   struct found {
     state what = state::absent;
-    int descriptor = -1;      // open: the memory, of which HDF5 has the descriptor; given: another one of it
-    std::uint32_t count = 0;  // handed over: when so many are written, this one is (client::wait_for)
+    int descriptor = -1;      // open: the memory, whose descriptor HDF5 has; given: another one of the place
+    std::uint32_t count = 0;  // handed over: written once this many are (client::wait_for)
   };
 
   [[nodiscard]] found find(const file_identity& which) const noexcept;
 
-  // Nothing: there is no room for one more.
+  // Empty: there is no room for one more.
   [[nodiscard]] std::optional<std::size_t> add(const file_identity& which, int descriptor);
-  void give(std::size_t place, int descriptor);  // to the program: it writes on by itself
+  void give(std::size_t place, int descriptor);  // the program continues to write it by itself
   void hand_over(std::size_t place, std::uint32_t count);
   void remove(std::size_t place);
-  // Those that are written, as `is_written(count)` says.
+  // Removes those that are written according to `is_written(count)`.
   template <class Predicate>
   void forget(const Predicate& is_written) {
     for (std::size_t i = 0; i < used_; ++i)
@@ -44,7 +44,7 @@ class files_under_way {
     std::atomic<std::uint32_t> count = 0;
   };
   std::array<place, most> places_;
-  std::atomic<std::size_t> used_ = 0;  // places from the first on that may be in use
+  std::atomic<std::size_t> used_ = 0;  // number of places, from the first, that may be in use
 };
 
 }  // namespace lull::stage

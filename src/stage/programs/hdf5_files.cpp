@@ -24,7 +24,7 @@
 namespace lull::stage {
 namespace {
 
-// Of H5Fpublic.h; the same since 1.10.
+// From H5Fpublic.h; unchanged since 1.10.
 constexpr unsigned read_write = 0x1, exclusive = 0x4;
 
 // The functions of the front, which is in another library.
@@ -56,7 +56,7 @@ bool find_front() {
 struct staged {
   staged_file file;
   std::size_t place;     // in files::under_way
-  std::size_t size = 0;  // as far as it has been written
+  std::size_t size = 0;  // as far as it is written
   bool given = false;    // to the program
 };
 
@@ -65,22 +65,22 @@ struct plain {
   std::int64_t begin_ns;
 };
 
-// It lives as long as the process does: HDF5 may close files when everything else has ended.
+// Lives as long as the process, because HDF5 may close files after everything else has ended.
 struct files {
   std::mutex mutex;
   client* by = nullptr;  // null: no more files are staged
-  bool stages = false;   // and not only counts
+  bool stages = false;   // false: only counts
   bool reports = false;
-  std::map<int, staged> open;  // by the descriptor that HDF5 has
+  std::map<int, staged> open;  // by the descriptor that HDF5 uses
   std::map<hdf5_id, plain> written_by_program;
   std::set<std::string> handed_over;  // paths
   std::set<std::string> reported;
   file_counts counts;
 
-  // Without the mutex.
+  // Used without the mutex.
   files_under_way under_way;
   std::atomic<client*> client_of_handlers = nullptr;
-  std::atomic<bool> missed = false;  // a file of another process of which the program saw what was there before
+  std::atomic<bool> missed = false;  // the program saw old content of another process's file
 };
 
 files& all() {
@@ -88,7 +88,7 @@ files& all() {
   return made;
 }
 
-// This thread does what is no business of the program's, with all that is shared.
+// The calls of this thread are Lull's own, and it holds the lock of the shared state.
 class locked {
  public:
   explicit locked(files& of) : lock_(of.mutex) {}
@@ -100,7 +100,7 @@ class locked {
 
 void report(const std::exception& problem) { fmt::print(stderr, "lull: {}\n", problem.what()); }
 
-// For signal handlers, too.
+// Also for signal handlers.
 void report_plainly(const char* line) { (void)!write(STDERR_FILENO, line, __builtin_strlen(line)); }
 
 void decline(files& of, const std::string& name, const std::string& why) {
@@ -115,7 +115,7 @@ void report_failures(files& of) {
 
 // ---- files that are open in memory ----
 
-// Nothing of it is left to this library but that HDF5 may open it once more.
+// Afterwards this library's only task is that HDF5 may open it once more.
 void give(files& of, staged& one) {
   of.by->give_to_program(one.file);
   one.given = true;
@@ -127,7 +127,7 @@ bool give_or_report(files& of, staged& one) {
     give(of, one);
     return true;
   } catch (const std::exception& problem) {
-    report(problem);  // it stays in memory, and is tried once more when it is closed
+    report(problem);  // it stays in memory; the next attempt is at its close
     return false;
   }
 }
@@ -170,7 +170,7 @@ void grow(int descriptor, off_t end) {
   if (!fits) (void)give_or_report(of, one);
 }
 
-// ---- path calls; no lock and no memory before it is known that a file of ours is meant ----
+// ---- path calls; no lock and no memory before the file is known to be Lull's ----
 
 void see_to_files(files& of) {
   const locked here(of);
@@ -185,7 +185,7 @@ void wait_for(files& of, std::uint32_t count) {
   see_to_files(of);
 }
 
-// For files that other processes of this node have handed over. False: one of them will not be written.
+// Waits for files that other processes of this node have handed over. False: one of them will not be written.
 bool wait_for_others(files& of, const file_identity* place) {
   const client* const by = of.client_of_handlers;
   if (by == nullptr || by->wait_for_others(place)) return true;
@@ -194,8 +194,8 @@ bool wait_for_others(files& of, const file_identity* place) {
   return false;
 }
 
-// Of another process of another node, perhaps. Only for a file that HDF5 is about to open: closing a descriptor of a file ends the locks (fcntl)
-// that the program has on it.
+// Waits for a process of another node, if one has marked the file. Only for a file that HDF5 is about to open, because
+// closing a descriptor of a file releases the program's locks (fcntl) on it.
 void wait_for_mark_of(const char* path) {
   const long opened = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (opened < 0) return;
@@ -245,7 +245,7 @@ int is_ours(const struct stat* found) {
   return all().under_way.find({found->st_dev, found->st_ino}).what != files_under_way::state::absent;
 }
 
-// A removal must not come before what was handed over earlier is safe.
+// A removal must wait until everything handed over earlier is safe.
 int before_removal() {
   files& of = all();
   const client* const by = of.client_of_handlers;
@@ -270,7 +270,7 @@ constexpr lull_path_hooks path_hooks{use, describe, is_ours, before_removal, bef
 
 // ---- HDF5 ----
 
-// The program has not yet met that a file could not be written.
+// Whether the program has not seen yet that a file could not be written.
 bool fails_now(files& of) {
   if (of.by == nullptr) return false;
   report_failures(of);
@@ -279,7 +279,7 @@ bool fails_now(files& of) {
 
 std::string path_of(const char* name) { return final_path_of(name).value_or(name); }
 
-// The file that HDF5 has open under this name, as it finds out by itself.
+// Whether HDF5 has the file with this name open; HDF5 detects this by itself.
 bool is_open(const files& of, const char* name) {
   struct stat found {};
   if (stat(name, &found) != 0) return false;
@@ -289,7 +289,7 @@ bool is_open(const files& of, const char* name) {
 
 std::optional<staged_file> begin(files& of, const hdf5_library& library, const char* name, unsigned flags,
                                  hdf5_id access) {
-  const char* why = why_not_staged(library, flags, access);  // asks HDF5
+  const char* why = why_not_staged(library, flags, access);  // calls HDF5
   const locked here(of);
   if (of.by == nullptr || is_open(of, name)) return std::nullopt;
   struct stat found {};
@@ -303,7 +303,7 @@ std::optional<staged_file> begin(files& of, const hdf5_library& library, const c
   return of.by->begin_file(name, (flags & exclusive) != 0);
 }
 
-// The descriptor that HDF5 will get, or -1.
+// The descriptor for HDF5, or -1.
 int offer(files& of, std::optional<staged_file>&& begun) {
   if (!begun) return -1;
   const int descriptor = begun->descriptor();
@@ -426,7 +426,7 @@ void stop() {
   front.use_paths(nullptr, nullptr);
 }
 
-// A program that exits without ending MPI: what was handed over is written all the same.
+// Even if a program exits without ending MPI, everything handed over is written.
 [[gnu::destructor]] void wait_for_the_rest() {
   files& of = all();
   if (of.client_of_handlers == nullptr) return;
@@ -470,7 +470,7 @@ bool stage_hdf5_files(client& by, bool stages, bool reports) {
     of.client_of_handlers = &by;
     front.use_paths(&path_hooks, reinterpret_cast<const std::uint32_t*>(by.busy()));
   }
-  // A child of the program's process sees the files as they are now, and has none of its own.
+  // A child of the program's process sees the files in their current state and stages none.
   pthread_atfork(
       [] {
         if (all().client_of_handlers != nullptr && front.inside() == 0) before_other_programs();

@@ -1,5 +1,5 @@
-// The front of HDF5: one half of liblull-hdf5.so, which LD_PRELOAD brings into every program that a command starts. It throws
-// nothing, and links no C++ library. The other half is path_front.c.
+// The front of HDF5: one half of liblull-hdf5.so, which LD_PRELOAD loads into every program that a command starts. It
+// throws nothing and links no C++ library. The other half is path_front.c.
 #include "stage/programs/hdf5_front.hpp"
 
 #include <dlfcn.h>
@@ -27,7 +27,7 @@ const hdf5_hooks* in_use() { return __atomic_load_n(&hooks, __ATOMIC_ACQUIRE); }
 
 constexpr unsigned most_libraries = 8, most_callers = 64;
 
-// Rows are filled before they are counted, and never change.
+// Rows are filled before they are counted, and never change afterwards.
 struct {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   struct {
@@ -42,7 +42,7 @@ struct {
   unsigned library_count = 0, caller_count = 0;
 } known;
 
-// ---- which library a caller means ----
+// ---- which library a caller uses ----
 
 struct dynamic_section {
   const ElfW(Sym) * symbols = nullptr;
@@ -55,7 +55,7 @@ struct dynamic_section {
 dynamic_section section_of(const link_map* object) {
   dynamic_section found;
   for (const ElfW(Dyn)* entry = object->l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    // glibc has made addresses of most of them, other C libraries of none.
+    // glibc has relocated most of these addresses, other C libraries none.
     const ElfW(Addr) value = entry->d_un.d_ptr;
     const ElfW(Addr) address = value < object->l_addr ? object->l_addr + value : value;
     const void* const at = reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr): a number there
@@ -66,7 +66,8 @@ dynamic_section section_of(const link_map* object) {
     if (entry->d_tag == DT_VERNEED) found.needed = static_cast<const ElfW(Verneed)*>(at);
     if (entry->d_tag == DT_VERNEEDNUM) found.needed_count = entry->d_un.d_val;
     if (entry->d_tag == DT_HASH) found.symbol_count = words[1];
-    if (entry->d_tag == DT_GNU_HASH && found.symbol_count == 0) found.symbol_count = words[1];  // those that it lacks
+    // the symbols that the hash table omits
+    if (entry->d_tag == DT_GNU_HASH && found.symbol_count == 0) found.symbol_count = words[1];
   }
   return found;
 }
@@ -85,7 +86,7 @@ const char* version_of(const dynamic_section& of, unsigned index) {
   return nullptr;
 }
 
-// Debian's serial and parallel HDF5 have the same names under different versions: which one the caller was linked with.
+// Debian's serial and parallel HDF5 have the same names with different versions: returns the one linked by the caller.
 const char* version_wanted(const link_map* caller, const char* name) {
   const dynamic_section of = section_of(caller);
   if (of.symbols == nullptr || of.names == nullptr || of.versions == nullptr || of.needed == nullptr) return nullptr;
@@ -95,8 +96,8 @@ const char* version_wanted(const link_map* caller, const char* name) {
   return nullptr;
 }
 
-// As if we were not there: what all of the program sees comes first, then what the caller has for itself alone, as a
-// module of Python has.
+// Resolves a name as without this library: first the symbols that the whole program sees, then those of the caller's
+// own scope, which a Python module has, for example.
 void* meant_by(const Dl_info& caller, const link_map* object, const char* name) {
   if (const char* const version = object != nullptr ? version_wanted(object, name) : nullptr)
     if (void* const found = dlvsym(RTLD_NEXT, name, version)) return found;
@@ -150,7 +151,7 @@ const hdf5_library* library_at(const Dl_info& info) {
   return &known.libraries[i].library;
 }
 
-// Null: nothing that is loaded has such a function; that is said.
+// Null: no loaded library has such a function; prints a line.
 const hdf5_library* library_of(const void* code, const char* name) {
   Dl_info caller, found;
   link_map* object = nullptr;
@@ -177,7 +178,7 @@ const hdf5_library* library_of(const void* code, const char* name) {
 
 }  // namespace
 
-// Called from stat() and open(), also in signal handlers and while the loader works: dladdr() would wait for its lock.
+// Called from stat() and open(), also in signal handlers and inside the loader, whose lock dladdr() would wait for.
 int lull_is_hdf5(const void* code) {
   const unsigned libraries = __atomic_load_n(&known.library_count, __ATOMIC_ACQUIRE);
   for (unsigned i = 0; i < libraries; ++i)
@@ -230,7 +231,7 @@ int H5Fis_accessible(const char* name, hdf5_id access) {
 #pragma GCC visibility pop
 }
 
-// ---- names: a program without HDF5 that asks whether it is there finds that it is not ----
+// ---- names: a program without HDF5 that tests for it must not find it ----
 
 namespace {
 
@@ -244,7 +245,7 @@ bool is_there(const char* name) {
 
 using any_function = void (*)();
 
-// What the loader asks when it binds a name, where there was no HDF5 at the start.
+// Called by the loader when it binds a name, if there was no HDF5 at the start.
 #define RESOLVER(name) \
   any_function resolve_##name() { return is_there(#name) ? reinterpret_cast<any_function>(name) : nullptr; }
 RESOLVER(H5Fcreate)

@@ -1,8 +1,8 @@
-// What the front of HDF5, in liblull-hdf5.so, and whoever stages a program's files say to each other.
+// The interface between the front of HDF5, in liblull-hdf5.so, and the library that stages a program's files.
 //
-// The front is preloaded into every program of a command. It has those functions of HDF5 by which files begin and end, and
-// knows no HDF5: the library that a call is meant for it finds at the call, whichever of 1.10 and later that is, linked,
-// brought in late by another library, or one of several. Without hooks a call goes there, and nothing else happens.
+// The front is preloaded into every program of a command. It defines the HDF5 functions that begin and end files, and
+// links no HDF5: it finds the library for a call at the call. This may be any version from 1.10 on, linked, loaded late
+// by another library, or one of several. Without hooks it only passes the call on.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace lull::stage {
 
 using hdf5_id = std::int64_t;  // since 1.10
 
-// One HDF5 library of this process, by its own functions; null where it has none of that name.
+// One HDF5 library of this process, by its functions; null if it has none of that name.
 struct hdf5_library {
   hdf5_id (*create)(const char* name, unsigned flags, hdf5_id creation, hdf5_id access) = nullptr;
   hdf5_id (*open)(const char* name, unsigned flags, hdf5_id access) = nullptr;
@@ -22,18 +22,18 @@ struct hdf5_library {
   void* handle = nullptr;  // for dlsym
 };
 
-// What stands before HDF5's functions, with the library that the call is meant for. They call it, and hold no lock meanwhile:
-// HDF5 calls functions of the program, which may call HDF5.
+// The hooks that replace HDF5's functions; they get the library that the call is for. They call it and hold no lock
+// around the call, because HDF5 calls functions of the program, which may call HDF5.
 struct hdf5_hooks {
   hdf5_id (*create)(const hdf5_library&, const char* name, unsigned flags, hdf5_id creation, hdf5_id access);
   hdf5_id (*open)(const hdf5_library&, const char* name, unsigned flags, hdf5_id access);
   int (*close)(const hdf5_library&, hdf5_id file);
   int (*flush)(const hdf5_library&, hdf5_id object, int scope);
-  // A file is about to be read: it may be on its way, from this process or another.
+  // A file is about to be read; it may be outstanding, from this process or another.
   void (*about_to_read)(const char* name);
 };
 
 }  // namespace lull::stage
 
-// Of the front, to be found by dlsym: from now on these stand before HDF5. Null: nothing does.
+// Exported by the front, found by dlsym: from now on these hooks replace HDF5's functions. Null: none do.
 extern "C" [[gnu::visibility("default")]] void lull_hdf5_use(const lull::stage::hdf5_hooks* hooks) noexcept;

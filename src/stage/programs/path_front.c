@@ -25,7 +25,7 @@ static const uint32_t* _Atomic busy = &none_busy;
 static _Atomic uint64_t watched[lull_paths_most / 64];
 static _Atomic uint32_t watched_count;
 
-/* This library is there from the start of the process, so that these need no memory. */
+/* This library is loaded at the start of the process, so these need no memory. */
 static __thread int inside;
 static __thread struct {
   const char* name;
@@ -63,9 +63,9 @@ void lull_paths_enter(void) { ++inside; }
 void lull_paths_exit(void) { --inside; }
 int lull_paths_inside(void) { return inside; }
 
-/* ---- the C library's own ---- */
+/* ---- the C library's functions ---- */
 
-/* Resolved when this library is loaded; a call before that resolves its own. */
+/* Resolved when this library is loaded; an earlier call resolves its own. */
 #define NEXT(result, name, ...)                                                              \
   static result (*_Atomic next_##name)(__VA_ARGS__);                                         \
   static inline __typeof__(result(*)(__VA_ARGS__)) real_##name(void) {                       \
@@ -89,12 +89,12 @@ static int is_watched(int descriptor) {
   return (int)(atomic_load_explicit(&watched[descriptor / 64], memory_order_relaxed) >> (descriptor % 64) & 1U);
 }
 
-/* By the kernel's call: no wrapper is in between. */
+/* A direct system call, without any wrapper in between. */
 static int status_of(int folder, const char* path, struct stat* found, int flags) {
   return (int)syscall(SYS_newfstatat, folder, path, found, flags);
 }
 
-/* `flags` say what a symbolic link means, as for fstatat. */
+/* `flags` determine the meaning of a symbolic link, as for fstatat. */
 static int use(int folder, const char* path, int flags, enum lull_path_use how, const void* caller) {
   const struct lull_path_hooks* const by = asked();
   if (by == NULL) return -1;
@@ -112,7 +112,7 @@ static int use(int folder, const char* path, int flags, enum lull_path_use how, 
 #define USE(folder, path, flags) (void)use(folder, path, flags, lull_path_content, NULL)
 #define LOOK(folder, path, flags) (void)use(folder, path, flags, lull_path_look, NULL)
 
-/* Nothing is lost with a name that leads nowhere, or to an empty file, such as a lock. */
+/* Removing a name that leads nowhere, or to an empty file such as a lock, loses nothing. */
 static int refused(int folder, const char* path) {
   const struct lull_path_hooks* const by = asked();
   if (by == NULL) return 0;
@@ -123,7 +123,7 @@ static int refused(int folder, const char* path) {
     if (found.st_size > 0 || by->is_ours(&found))
       error = by->remove();
     else
-      (void)by->use(&found, lull_path_look); /* another process's, perhaps */
+      (void)by->use(&found, lull_path_look); /* perhaps another process's */
   }
   errno = error != 0 ? error : before;
   return error != 0;
@@ -192,7 +192,7 @@ OPEN(open64)
 OPEN_AT(openat)
 OPEN_AT(openat64)
 
-/* As programs that are compiled with -D_FORTIFY_SOURCE call them. */
+/* The names in programs compiled with -D_FORTIFY_SOURCE. */
 #define OPEN_CHECKED(name)                                            \
   NEXT(int, name, const char*, int)                                   \
   EXPORT int name(const char* path, int flags);                       \
@@ -270,7 +270,7 @@ STATUS(lstat64, stat64, AT_SYMLINK_NOFOLLOW)
 STATUS_AT(fstatat, stat)
 STATUS_AT(fstatat64, stat64)
 
-/* As programs call them that were linked with an older C library. */
+/* The names in programs linked with an older C library. */
 #define STATUS_OF_VERSION(name, type, follow)                          \
   NEXT(int, name, int, const char*, struct type*)                      \
   EXPORT int name(int version, const char* path, struct type* found);  \
@@ -312,7 +312,7 @@ EXPORT int statx(int folder, const char* restrict path, int flags, unsigned mask
   return result;
 }
 
-/* ---- what changes a file by its name ---- */
+/* ---- calls that change a file by its name ---- */
 
 #define ONE(result, name, type, value)               \
   NEXT(result, name, const char*, type)              \
@@ -376,7 +376,7 @@ EXPORT int linkat(int from_folder, const char* from, int to_folder, const char* 
   return real_linkat()(from_folder, from, to_folder, to, flags);
 }
 
-/* ---- what removes or replaces a file ---- */
+/* ---- calls that remove or replace a file ---- */
 
 #define REMOVE(name)           \
   NEXT(int, name, const char*) \
@@ -389,7 +389,7 @@ EXPORT int unlinkat(int folder, const char* path, int flags) {
   return refused(folder, path) ? -1 : real_unlinkat()(folder, path, flags);
 }
 
-/* A file is written under its new name; other ranks and servers need not meet it in between. */
+/* A file is written under its new name; other ranks and servers need not see the old one in between. */
 static void before_rename(int folder, const char* path) {
   const struct lull_path_hooks* const by = asked();
   if (by == NULL) return;
@@ -440,7 +440,7 @@ EXECUTE(execvp)
 EXECUTE_IN(execve)
 EXECUTE_IN(execvpe)
 
-/* The arguments up to the null that ends them, and the environment behind that if so said. */
+/* The arguments up to their terminating null and, with `with_environment`, the environment after it. */
 #define LISTED(name, with_environment, start)                                                   \
   EXPORT int name(const char* path, const char* first, ...) {                                   \
     va_list more;                                                                               \
@@ -489,7 +489,7 @@ EXPORT FILE* popen(const char* command, const char* how) {
   return real_popen()(command, how);
 }
 
-/* ---- walks, which look at files without these calls ---- */
+/* ---- walks, which read files without these calls ---- */
 
 #define WALK(name, visitor)                                           \
   NEXT(int, name, const char*, visitor, int)                          \
@@ -518,7 +518,7 @@ WALK_FLAGS(nftw64, __nftw64_func_t)
 TREE(fts_open, FTS, FTSENT)
 TREE(fts64_open, FTS64, FTSENT64)
 
-/* ---- by descriptors ---- */
+/* ---- calls by descriptor ---- */
 
 static const struct lull_path_hooks* watching(int descriptor) {
   return is_watched(descriptor) ? atomic_load_explicit(&hooks, memory_order_acquire) : NULL;

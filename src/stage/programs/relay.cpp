@@ -12,7 +12,7 @@
 namespace lull::stage {
 namespace {
 
-// In place of a length.
+// Special values of the length.
 constexpr std::uint64_t exit_code_follows = ~std::uint64_t{0}, one_more_follows = exit_code_follows - 1;
 
 bool put(int socket, const void* data, std::size_t bytes) {
@@ -76,7 +76,7 @@ std::optional<int> relay(int socket, exchange& all, std::span<const std::string>
     const auto heard = all.all(told);
     is_over = is_last;
     for (const std::vector<std::byte>& one : heard)
-      lives = lives && put_message(socket, one);  // else nothing is taken any more, either
+      lives = lives && put_message(socket, one);  // otherwise nothing more is taken either
   }
   if (is_over) return std::nullopt;
   std::fprintf(stderr,

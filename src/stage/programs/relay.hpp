@@ -1,8 +1,9 @@
-// What a server's process tells all others through the rank for which it serves: it is no process of the job itself.
+// The exchange of a server process with all others, through the rank for which it serves, because it is not a process
+// of the job itself.
 //
-//   rank                                            server's process
+//   rank                                            server process
 //   relay(socket, all, nodes) answers, until the    relayed_exchange all(socket);
-//   other has said its exit code or is gone         say_exit_code(socket, serve(…, all)), in which all.one_more() is called
+//   other sends its exit code or is gone            say_exit_code(socket, serve(…, all)), which calls all.one_more()
 //
 // Each message is its length, 8 bytes, and the bytes.
 #pragma once
@@ -12,15 +13,15 @@
 
 namespace lull::stage {
 
-// The exit code, or nothing when the process has been killed; cannot_serve (staging.hpp) when that was before the end of the
-// exchange, for which the others wait: that is said.
+// Returns the exit code; nothing if the process was killed; or, after a line, cannot_serve (staging.hpp) if it was
+// killed before the end of the exchange, for which the others wait.
 [[nodiscard]] std::optional<int> relay(int socket, exchange& all, std::span<const std::string> nodes_by_rank);
 
-// After one_more() the rank may be killed at any time: clients may have heard of the last call's end, handed files over and died
-// before this process hears of it.
+// After one_more() the rank may be killed at any time: clients may learn that the last call is over, hand files over
+// and die before this process learns it.
 class relayed_exchange final : public exchange {
  public:
-  explicit relayed_exchange(int socket);  // throws lull::error when the rank is gone
+  explicit relayed_exchange(int socket);  // throws lull::error if the rank is gone
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }

@@ -1,5 +1,5 @@
-// lull-stage-server: a server of a program's output, started by a rank that is set aside, with which it talks by
-// descriptor 3 (server_process.hpp). `lull-stage-server keep`: a keeper of a rank's files (kept_files.hpp).
+// lull-stage-server: a server of a program's output. A rank that is set aside starts it and communicates with it
+// through descriptor 3 (server_process.hpp). `lull-stage-server keep`: a keeper of a rank's files (kept_files.hpp).
 #include <fmt/core.h>
 #include <signal.h>
 
@@ -18,7 +18,7 @@ int main(int count, char** arguments) {
   using namespace lull::stage;
   constexpr int socket = 3;
   int code = cannot_serve;
-  signal(SIGPIPE, SIG_IGN);  // stderr may be gone before it is
+  signal(SIGPIPE, SIG_IGN);  // stderr may be closed before this process ends
   if (count > 1 && std::string_view(arguments[1]) == "keep")
     return keep_files(lull::descriptor(socket), plan_of_settings().sync) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   try {

@@ -22,7 +22,7 @@ constexpr int socket_of_server = 3;
   throw error("start a server for the program's output", what + ": " + describe_errno(code));
 }
 
-// In the folder of this library.
+// The path of lull-stage-server, in the folder of this library.
 std::string program() {
   Dl_info self;
   if (dladdr(reinterpret_cast<void*>(&serve_in_own_process), &self) == 0) fail("find lull-stage-server", ENOENT);
@@ -49,7 +49,7 @@ int serve_in_own_process(exchange& all, std::span<const std::string> nodes_by_ra
   auto [mine, its] = open_socket_pair(SOCK_STREAM);
   if (!mine) fail("connect to it", errno);
   start(program(), its, {});
-  its = {};  // so that the server's end is seen
+  its = {};  // so that the end of the server is noticed
   const std::optional<int> code = relay(mine.get(), all, nodes_by_rank);
   return code.value_or(0);
 }

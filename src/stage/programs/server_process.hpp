@@ -1,8 +1,8 @@
-// The server of a rank that is set aside: a process of its own, lull-stage-server.
+// The server of a rank that is set aside: a separate process, lull-stage-server.
 //
-// So that its end is not that of a rank, with which MPI's launchers end the whole job; and the other way round, that what
-// it was handed is written when the launcher has killed all ranks. It is in a session of its own, where no signal for the
-// job reaches it, has nothing of the program in it, and ends when its clients have.
+// The end of the server is thus not the end of a rank, at which MPI's launchers end the whole job. Conversely, the
+// server still writes what it has received when the launcher has killed all ranks. It is in its own session, which no
+// signal for the job reaches, contains nothing of the program, and ends after its clients.
 #pragma once
 #include <span>
 #include <string>
@@ -12,11 +12,13 @@
 
 namespace lull::stage {
 
-// Collective as serve(), whose result it gives; 0 where the server has been killed: its clients write for themselves then,
-// and say what they cannot; or cannot_serve (staging.hpp). Throws lull::error, before anything was exchanged, when it cannot be started.
+// Collective like serve(), whose result it returns. Returns 0 if the server was killed: its clients then write for
+// themselves and report what they cannot; or cannot_serve (staging.hpp). Throws lull::error, before any exchange, if
+// the server cannot be started.
 [[nodiscard]] int serve_in_own_process(exchange& all, std::span<const std::string> nodes_by_rank);
 
-// A process of the same program that keeps the files of this one (kept_files.hpp): a socket to it, or none, after a line.
+// Starts a process of the same program that keeps the files of this one (kept_files.hpp). Returns a socket to it;
+// empty, after a line, on failure.
 [[nodiscard]] descriptor start_keeper() noexcept;
 
 }  // namespace lull::stage

@@ -9,7 +9,7 @@
 namespace lull::stage {
 namespace {
 
-// Of H5Fpublic.h and H5Ppublic.h; the same since 1.10.
+// From H5Fpublic.h and H5Ppublic.h; unchanged since 1.10.
 constexpr unsigned swmr_write = 0x20;
 constexpr hdf5_id default_list = 0;
 
@@ -18,7 +18,7 @@ Signature* in(const hdf5_library& library, const char* name) {
   return reinterpret_cast<Signature*>(dlsym(library.handle, name));
 }
 
-// The driver of a new list of the same class, which is HDF5's own default as long as HDF5_DRIVER names no other.
+// The driver of a new list of the same class: HDF5's own default, unless HDF5_DRIVER names another.
 hdf5_id default_driver(const hdf5_library& library, hdf5_id access, hdf5_id (*driver_of)(hdf5_id)) {
   const auto class_of = in<hdf5_id(hdf5_id)>(library, "H5Pget_class");
   const auto create = in<hdf5_id(hdf5_id)>(library, "H5Pcreate");

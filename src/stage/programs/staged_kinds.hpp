@@ -1,10 +1,10 @@
-// Which files HDF5 writes as plain ones, by its own default driver: these are staged.
+// The files that HDF5 writes as plain ones, by its own default driver: only these are staged.
 #pragma once
 #include "stage/programs/hdf5_front.hpp"
 
 namespace lull::stage {
 
-// Why H5Fcreate with these would not make such a file, or null. Calls HDF5.
+// The reason why H5Fcreate with these arguments would not make such a file, or null. Calls HDF5.
 [[nodiscard]] const char* why_not_staged(const hdf5_library& library, unsigned flags, hdf5_id access);
 
 }  // namespace lull::stage

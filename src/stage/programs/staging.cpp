@@ -25,7 +25,7 @@
 namespace lull::stage {
 namespace {
 
-// Something could not be written. What the program gives as its exit code, as far as it is known.
+// Set if something could not be written. exit_code: the program's, as far as known.
 bool failed = false;
 int exit_code = 0;
 
@@ -43,7 +43,7 @@ void fail(const std::string& line) noexcept {
   failed = true;
 }
 
-// A client's, or those of several.
+// Counts of one client, or the sum over several.
 struct counts {
   client_figures figures;
   std::int64_t created = 0;
@@ -60,7 +60,7 @@ counts sum_of(const std::vector<std::vector<std::byte>>& told) {
   return sum;
 }
 
-// What the program hands over by lull/stage.h.
+// The destination of what the program hands over through lull/stage.h.
 class outlet_of_client final : public outlet {
  public:
   explicit outlet_of_client(client& by) : by_(by) {}
@@ -160,7 +160,7 @@ class staging_of_program final : public staging {
   }
 
  private:
-  // Servers print what their clients' output has cost.
+  // Servers print the cost of their clients' output.
   void report(const counts& sum) const {
     if (sum.created == 0)
       say(fmt::format(

@@ -1,7 +1,7 @@
-// How the output of an unmodified program is staged: what those who stand between it and its MPI ask of liblull-stage-programs,
-// which they open when LULL_STAGE is set. It knows no MPI.
+// The interface of liblull-stage-programs, which stages the output of an unmodified program. The libraries between the
+// program and its MPI open it if LULL_STAGE is set. It does not depend on MPI.
 //
-//   staging = lull_stage_begin(all)      after the program's MPI has begun; null: nothing to do, and why is said
+//   staging = lull_stage_begin(all)      after the program's MPI has begun; null: nothing to do, the reason is printed
 //   staging->is_server()  →  exit code = staging->serve(all)
 //   otherwise             →  staging->join(all), and when the program ends its MPI, staging->leave(clients)
 //
@@ -13,7 +13,8 @@
 
 namespace lull::stage {
 
-// Instead of an exit code: the server has not started, and its clients may wait for it without end. The reason is written.
+// Instead of an exit code: the server has not started, and its clients may wait for it without end. The reason is
+// printed.
 inline constexpr int cannot_serve = -1;
 
 class staging {
@@ -21,11 +22,11 @@ class staging {
   virtual ~staging() = default;
   [[nodiscard]] virtual bool sets_aside() const = 0;  // there are servers
   [[nodiscard]] virtual bool is_server() const = 0;   // this process is one
-  // Collective over all processes, either of them. No exception comes out.
+  // Collective over all processes, each calling one of the two. No exception leaves them.
   [[nodiscard]] virtual int serve(exchange& all) noexcept = 0;  // an exit code, or cannot_serve
   virtual void join(exchange& all) noexcept = 0;
-  // Collective over the clients. Returns when all that was handed over is written, or it has been said why not; then the
-  // process will not exit with 0.
+  // Collective over the clients. Returns when everything that was handed over is written or reported as a failure;
+  // after a failure the process does not exit with 0.
   virtual void leave(exchange& clients) noexcept = 0;
 };
 

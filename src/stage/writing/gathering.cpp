@@ -15,7 +15,7 @@ std::vector<gathering::batch> gathering::add(write_order one) {
 }
 
 std::uint64_t gathering::turn_of(const write_order& one) {
-  constexpr std::size_t most_known = 1024;  // others are far behind
+  constexpr std::size_t most_known = 1024;  // clients this far behind do not matter
   if (turns_.size() >= most_known && !turns_.contains(one.together))
     turns_.erase(std::ranges::min_element(turns_, {}, [](const auto& known) { return known.second.number; }));
   auto [place, is_new] = turns_.try_emplace(one.together);

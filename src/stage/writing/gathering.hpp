@@ -1,8 +1,9 @@
-// What a server keeps until it can be written together: the orders of one name, one of each client.
+// Orders that a server keeps until they can be written together: those of one name, at most one of each client.
 //
-// They are complete when each client has handed its own over, or something for a later name, or has no more to hand over. What
-// a client waits for is not kept any longer: it would wait for clients that perhaps wait for it. Orders that come late are
-// written without the others. So nothing is lost or delayed without end, whatever clients do; only the division into files differs.
+// They are complete when each client has handed its own over, or has handed over something for a later name, or has no
+// more to hand over. An order for which its client waits is not kept any longer: the client would wait for others that
+// perhaps wait for it. Late orders are written without the others. Thus nothing is lost or delayed without end,
+// whatever clients do; only the division into files differs.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,15 +21,15 @@ class gathering {
 
   explicit gathering(const std::vector<int>& clients) : active_(clients.begin(), clients.end()) {}
 
-  // Each gives what is to be written now, in this order.
+  // Each call returns what must be written now, in this order.
   [[nodiscard]] std::vector<batch> add(write_order one);
-  // It waits for its orders before this number.
+  // The client waits for its orders before this number.
   [[nodiscard]] std::vector<batch> release_for(int client, std::uint64_t before);
   [[nodiscard]] std::vector<batch> end_of(int client);  // it hands nothing over any more, or has died
   [[nodiscard]] std::vector<batch> end_of_all();
 
  private:
-  // A name, from the first that is handed over under it until a client hands over under it once more.
+  // A turn of a name: from its first order until a client hands over a second one of that name.
   struct turn {
     std::uint64_t number;
     std::set<int> clients;
@@ -37,9 +38,9 @@ class gathering {
   [[nodiscard]] std::vector<batch> complete();
 
   std::set<int> active_;
-  std::map<std::string, turn> turns_;  // the last of each name
+  std::map<std::string, turn> turns_;  // the latest of each name
   std::uint64_t next_turn_ = 0;
-  std::map<int, std::uint64_t> reached_;    // the last turn in which each client has handed over
+  std::map<int, std::uint64_t> reached_;    // the latest turn in which each client has handed over
   std::map<std::uint64_t, batch> pending_;  // by turn
 };
 

@@ -1,5 +1,5 @@
-// A server's core, slower while there is nothing to write, where the site permits it and the server has a core to itself
-// (wait/frequency.hpp). Elsewhere this does nothing: servers sleep anyway.
+// Lowers the frequency of a server's core while there is nothing to write, if the site permits it and the server has a
+// core to itself (wait/frequency.hpp). Otherwise it does nothing: servers sleep anyway.
 #pragma once
 #include <memory>
 
@@ -9,12 +9,12 @@ namespace lull::stage {
 
 class idle_frequency {
  public:
-  idle_frequency();  // as LULL_STAGE_LOWER_FREQUENCY says; lowered from now on
+  idle_frequency();  // according to LULL_STAGE_LOWER_FREQUENCY; lowered from now on
   ~idle_frequency();
   idle_frequency(const idle_frequency&) = delete;
   idle_frequency& operator=(const idle_frequency&) = delete;
 
-  // For the length of a write.
+  // Raises the frequency for the duration of a write.
   class at_full {
    public:
     explicit at_full(const idle_frequency& of) : core_(of.core_.get()) {
@@ -31,7 +31,7 @@ class idle_frequency {
   };
 
  private:
-  std::unique_ptr<wait::core_frequency> core_;  // null: it cannot be
+  std::unique_ptr<wait::core_frequency> core_;  // null: not possible
 };
 
 }  // namespace lull::stage

@@ -1,7 +1,8 @@
-// Files that clients have begun: what becomes of them if a client dies. What a file holds is written if it has been flushed, as its
-// storage would have it; of any other nothing remains.
+// Files that clients have begun, and what happens to them if a client dies. A file that was flushed is written with its
+// content, as on a real storage; of any other nothing remains.
 //
-// A server keeps those of its clients. Where that is on another node, a process of its own does, the keeper.
+// A server keeps the files of its clients. If the server is on another node, a separate process, the keeper, keeps
+// them.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,12 +15,12 @@ namespace lull::stage {
 
 class kept_files {
  public:
-  static constexpr std::uint64_t number = ~std::uint64_t{0};  // of the orders that are made of them
+  static constexpr std::uint64_t number = ~std::uint64_t{0};  // of the orders made from them
 
   void keep(write_order file);
   void flushed(int client, std::uint64_t number);
   void release(int client, std::uint64_t number);
-  // The client has died: what is to be written, in the order of the files.
+  // The client has died: returns what must be written, in the order of the files.
   [[nodiscard]] std::vector<write_order> end_of(int client);
 
  private:
@@ -30,8 +31,8 @@ class kept_files {
   std::map<std::pair<int, std::uint64_t>, kept> files_;  // by client and number
 };
 
-// A keeper's whole life: until its client has ended, whose messages come by the socket. The number of files that it could not
-// write, after a line for each.
+// The main function of a keeper: returns when its client, whose messages come through the socket, has ended. The result
+// is the number of files that it could not write; each failure prints a line.
 [[nodiscard]] int keep_files(const descriptor& socket, bool sync);
 
 }  // namespace lull::stage

@@ -80,7 +80,7 @@ void writer::work(const std::stop_token& end) {
     amount written;
     std::string failure;
     try {
-      const bool as_it_is = together.front().what == form::whole;  // else the files have another size
+      const bool as_it_is = together.front().what == form::whole;  // otherwise the files have another size
       if (as_it_is) storage_.pass(bytes_of(together));
       written = write(together);
       if (!as_it_is) storage_.pass(written.bytes);
@@ -103,7 +103,7 @@ void writer::work(const std::stop_token& end) {
 }
 
 amount writer::write(const gathering::batch& together) {
-  umask(together.front().creation_mask);  // of the whole process: nobody else in it creates files
+  umask(together.front().creation_mask);  // of the whole process: no other thread creates files
   std::vector<handed_over> all;
   all.reserve(together.size());
   for (const write_order& order : together)

@@ -1,4 +1,4 @@
-// The thread of a server that writes, apart from the one that receives: orders in, in their order, answers out.
+// The thread of a server that writes; another one receives. It takes orders, in their order, and returns answers.
 //
 // All calls belong to the receiving thread, which sleeps on event_fd().
 #pragma once
@@ -23,7 +23,7 @@ namespace lull::stage {
 struct written_order {
   int client;
   form what;
-  std::uint32_t order;  // of a whole file
+  std::uint32_t order;  // number of a whole file
   answer result;
 };
 
@@ -33,11 +33,11 @@ class writer {
   ~writer();
 
   void submit(write_order order);
-  // Something was heard of a client after what it has handed over.
+  // Passes on a remark that a client sent after the files it has handed over.
   void heard(int client, remark what, std::uint64_t after = 0);
   void all_have_ended();
-  [[nodiscard]] std::vector<written_order> finished();           // since this was last called
-  [[nodiscard]] bool idle() const { return outstanding_ == 0; }  // nothing submitted whose answer has not been taken
+  [[nodiscard]] std::vector<written_order> finished();           // since the last call
+  [[nodiscard]] bool idle() const { return outstanding_ == 0; }  // every submitted order's answer has been taken
   [[nodiscard]] int event_fd() const { return event_.get(); }    // readable when finished() has something
   [[nodiscard]] server_figures figures() const;                  // when idle: written, writing_ns, failed
 

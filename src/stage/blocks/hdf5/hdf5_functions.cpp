@@ -1,4 +1,4 @@
-// liblull-stage-hdf5: what it gives to who opens it (hdf5_module.cpp).
+// The entry point of liblull-stage-hdf5 for the process that opens it (hdf5_module.cpp).
 #include <exception>
 
 #include "stage/blocks/hdf5/hdf5_module.hpp"

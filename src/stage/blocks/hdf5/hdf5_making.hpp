@@ -1,4 +1,4 @@
-// A new HDF5 file that gets its name only when it is whole.
+// A new HDF5 file that gets its name only when it is complete.
 #pragma once
 #include <sys/stat.h>
 
@@ -11,7 +11,8 @@
 
 namespace lull::stage::blocks {
 
-// `fill(file)` writes what is in it. Its size in bytes. Throws lull::error naming path and reason; then nothing has changed.
+// `fill(file)` writes the content. Returns the size in bytes. Throws lull::error with path and reason; then nothing has
+// changed.
 template <class Fill>
 std::uint64_t make_hdf5_file(const destination& where, bool sync, Fill&& fill) {
   const quiet_hdf5 meanwhile;

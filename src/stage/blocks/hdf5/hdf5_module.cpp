@@ -7,7 +7,7 @@
 namespace lull::stage::blocks {
 namespace {
 
-// Sanitizers refuse it.
+// Sanitizers reject RTLD_DEEPBIND.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int own_functions_first = 0;
 #else
@@ -26,7 +26,7 @@ const module_functions& functions() {
   return *found;
 }
 
-// An error's line, as it came out of the module: "asked: found".
+// Throws the error in a line from the module, "asked: found".
 void check(const std::string& line) {
   if (line.empty()) return;
   const std::size_t colon = line.find(": ");

@@ -1,7 +1,7 @@
-// Where blocks become HDF5 files: in liblull-stage-hdf5, which is opened by those that write, when they first do.
+// The conversion of blocks into HDF5 files, in liblull-stage-hdf5, which a writing process opens at the first use.
 //
-// A program has perhaps another HDF5 of its own, and Lull stands before that. The module and its HDF5 find each other's
-// functions before those of the program (RTLD_DEEPBIND), and the program none of theirs.
+// The program may have its own HDF5, which Lull intercepts. With RTLD_DEEPBIND the module and its HDF5 resolve symbols
+// among themselves before those of the program, and the program sees none of theirs.
 #pragma once
 #include <span>
 #include <string>
@@ -10,14 +10,15 @@
 
 namespace lull::stage::blocks {
 
-// What was handed over to be written together. How much it was, in files; throws lull::error.
+// Writes blocks that were handed over to be written together. Returns the amount in the files; throws lull::error.
 amount write_by_hdf5(std::span<const handed_over> all, bool sync);
 
-// The virtual file of an iteration, over the files that its folder holds: PATH.h5 for the folder PATH. What of them is
-// missing is so in it, too: the line that is returned says so, else it is empty. Throws lull::error.
+// Writes the virtual file of an iteration over the files in its folder: PATH.h5 for the folder PATH. Data that is
+// missing there is missing in the virtual file too, and the returned line reports it; otherwise the line is empty.
+// Throws lull::error.
 std::string join_by_hdf5(const std::string& folder, bool sync);
 
-// What the module gives, to be found by dlsym. No exception comes out: `why` is empty if all went well.
+// The functions of the module, found by dlsym. No exception leaves them: `why` is empty on success.
 struct module_functions {
   void (*write)(std::span<const handed_over> all, bool sync, amount& written, std::string& why) noexcept;
   void (*join)(const std::string& folder, bool sync, std::string& missing, std::string& why) noexcept;

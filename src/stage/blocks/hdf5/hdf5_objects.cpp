@@ -63,7 +63,7 @@ void write_attribute(hid_t to, const char* name, const std::vector<std::int64_t>
 
 void write_attribute(hid_t to, const char* name, const std::string& text) {
   const hdf5_object type(H5Tcopy(hdf5_constant(H5T_C_S1, "H5T_C_S1_g")), H5Tclose);
-  check(H5Tset_size(type, H5T_VARIABLE));  // which readers give as text
+  check(H5Tset_size(type, H5T_VARIABLE));  // readers return it as text
   check(H5Tset_cset(type, H5T_CSET_UTF8));
   const hdf5_object space(H5Screate(H5S_SCALAR), H5Sclose);
   const hdf5_object made(H5Acreate2(to, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);

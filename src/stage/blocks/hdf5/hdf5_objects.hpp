@@ -11,12 +11,12 @@
 
 namespace lull::stage::blocks {
 
-// What went wrong inside HDF5; the caller knows the path.
+// A failure inside HDF5; the caller knows the path.
 struct hdf5_failure {
   std::string why;
 };
 
-// The failure that HDF5 has noted last.
+// Throws the last failure that HDF5 has recorded.
 [[noreturn]] void fail_as_hdf5_says();
 inline void check(herr_t result) {
   if (result < 0) fail_as_hdf5_says();
@@ -40,8 +40,8 @@ class hdf5_object {
   herr_t (*close_)(hid_t);
 };
 
-// Identifiers that HDF5 keeps in variables. A program that uses HDF5 itself may have copies of them, which are the library's then
-// in place of its own; what we see of the library keeps its first value, -1.
+// Identifiers that HDF5 keeps in variables. A program that uses HDF5 may have copies of these (copy relocations), which
+// its library uses instead of its own; the value seen through the headers then stays at -1.
 [[nodiscard]] hid_t hdf5_constant(hid_t seen, const char* variable);
 [[nodiscard]] inline hid_t file_access() { return hdf5_constant(H5P_FILE_ACCESS, "H5P_CLS_FILE_ACCESS_ID_g"); }
 [[nodiscard]] inline hid_t link_creation() { return hdf5_constant(H5P_LINK_CREATE, "H5P_CLS_LINK_CREATE_ID_g"); }
@@ -49,10 +49,10 @@ class hdf5_object {
   return hdf5_constant(H5P_DATASET_CREATE, "H5P_CLS_DATASET_CREATE_ID_g");
 }
 
-// As H5F_ACC_..., which also compare the release of the headers with that of the library, and abort.
+// The values of H5F_ACC_...; those macros also compare the versions of headers and library, and may abort.
 inline constexpr unsigned read_only = 0x0, truncate_it = 0x2;
 
-// HDF5 prints no failures meanwhile; we say them.
+// Silences HDF5's messages while it lives; Lull reports failures itself.
 class quiet_hdf5 {
  public:
   quiet_hdf5() {
@@ -68,7 +68,7 @@ class quiet_hdf5 {
   void* with_ = nullptr;
 };
 
-// Extents as HDF5 takes them.
+// Extents in HDF5's types.
 struct extents {
   int rank;
   std::array<hsize_t, most_dimensions> of;
@@ -76,7 +76,7 @@ struct extents {
   [[nodiscard]] const hsize_t* data() const { return of.data(); }
 };
 
-[[nodiscard]] hid_t type_of(element what);  // HDF5's own, not to be closed
+[[nodiscard]] hid_t type_of(element what);  // owned by HDF5, not to be closed
 
 void write_attribute(hid_t to, const char* name, const std::vector<std::int64_t>& values);
 void write_attribute(hid_t to, const char* name, const std::string& text);

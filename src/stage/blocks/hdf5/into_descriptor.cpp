@@ -18,7 +18,7 @@ namespace lull::stage::blocks {
 namespace {
 
 struct open_file {
-  H5FD_t common;  // HDF5's part comes first
+  H5FD_t common;  // HDF5's part must come first
   hdf5_target* target;
   haddr_t allocated;
   haddr_t end;
@@ -27,7 +27,7 @@ struct open_file {
 open_file& ours(H5FD_t* file) { return *reinterpret_cast<open_file*>(file); }
 const open_file& ours(const H5FD_t* file) { return *reinterpret_cast<const open_file*>(file); }
 
-// HDF5 copies what an access list holds.
+// HDF5 copies the contents of an access list.
 struct of_list {
   hdf5_target* target;
 };
@@ -38,7 +38,7 @@ H5FD_t* open(const char*, unsigned flags, hid_t access, haddr_t) {
   if (held == nullptr || fstat(held->target->descriptor, &found) != 0) return nullptr;
   const haddr_t end = (flags & truncate_it) != 0 ? 0 : static_cast<haddr_t>(found.st_size);
   auto made = std::make_unique<open_file>(open_file{{}, held->target, 0, end});
-  return &made.release()->common;  // close() takes it back
+  return &made.release()->common;  // close() takes ownership
 }
 
 herr_t close(H5FD_t* file) {
@@ -70,7 +70,7 @@ herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t from, size_t bytes, void* i
     from += static_cast<haddr_t>(got);
     bytes -= static_cast<size_t>(got);
   }
-  std::memset(at, 0, bytes);  // beyond the end
+  std::memset(at, 0, bytes);  // beyond the end of the file
   return 0;
 }
 

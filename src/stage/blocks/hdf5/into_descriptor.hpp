@@ -1,8 +1,8 @@
-// A driver of HDF5 by which it reads and writes what a descriptor stands for, so that a file needs no name while it is written,
-// and the system's own reason is known when it cannot be.
+// An HDF5 driver that reads and writes through a descriptor. A file thus needs no name while it is written, and the
+// system's own error is known when a write fails.
 //
-// After the first failure nothing more is written, and HDF5 is told that all went well: so it closes the file in order,
-// and the program that shares it keeps nothing open. The reason is in `failed`.
+// After the first failure the driver writes nothing more and reports success to HDF5, so that HDF5 closes the file in
+// order and leaves nothing open in the program. The error is in `failed`.
 #pragma once
 #include <hdf5.h>
 
@@ -13,8 +13,8 @@ struct hdf5_target {
   int failed = 0;  // errno
 };
 
-// An access list for H5Fcreate or H5Fopen with any name; the target outlives the file. To be closed by H5Pclose.
-// Negative: HDF5 refuses.
+// An access list for H5Fcreate or H5Fopen with any name. The target must outlive the file. Close the list by H5Pclose.
+// Negative if HDF5 refuses.
 [[nodiscard]] hid_t access_by(hdf5_target& target);
 
 }  // namespace lull::stage::blocks

@@ -21,9 +21,9 @@ void write_block(hid_t file, const std::string& group, const block& one, const s
   const hdf5_object space(H5Screate_simple(count.rank, count.data(), nullptr), H5Sclose);
   const hdf5_object linking(H5Pcreate(link_creation()), H5Pclose), creation(H5Pcreate(dataset_creation()), H5Pclose);
   check(H5Pset_create_intermediate_group(linking, 1));
-  check(H5Pset_obj_track_times(creation, 0));  // equal data make equal files
+  check(H5Pset_obj_track_times(creation, 0));  // equal data must give equal files
   if (one.packed.by == compression::method::none)
-    check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER));  // all of it is written
+    check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER));  // everything is written
   else
     pack(creation, one);
   const hid_t type = type_of(one.type);
@@ -35,7 +35,7 @@ void write_block(hid_t file, const std::string& group, const block& one, const s
   write_attribute(made, "extents_of_all", one.all);
 }
 
-// What the virtual file needs to know, without opening each dataset.
+// What the virtual file needs, without opening each dataset.
 void write_record(hid_t file, std::span<const block_file* const> of) {
   packet all;
   all.put(static_cast<std::uint32_t>(of.size()));
@@ -50,7 +50,7 @@ void write_record(hid_t file, std::span<const block_file* const> of) {
   check(H5Dwrite(made, type_of(element::uint8), H5S_ALL, H5S_ALL, H5P_DEFAULT, all.bytes().data()));
 }
 
-// `of` is ordered by process.
+// `of` must be sorted by process.
 std::uint64_t write_file(std::span<const block_file* const> of, const destination& where, bool sync) {
   return make_hdf5_file(where, sync, [&](hid_t file) {
     write_attribute(file, "iteration", std::vector<std::int64_t>{of.front()->about().iteration});
@@ -68,7 +68,7 @@ std::uint64_t write_file(std::span<const block_file* const> of, const destinatio
   });
 }
 
-// The folder of the iteration is made by whoever comes first.
+// The first writer makes the folder of the iteration.
 void make_folder(const std::string& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);

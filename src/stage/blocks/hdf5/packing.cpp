@@ -1,5 +1,5 @@
-// How blocks are compressed: by HDF5's own gzip, or by Zstandard under the number that the HDF Group has registered for it,
-// so that other programs read it with the plug-in of that number.
+// The compression of blocks: by HDF5's own gzip, or by Zstandard under the number registered with the HDF Group, so
+// that other programs can read it with the plug-in of that number.
 #include <zstd.h>
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace lull::stage::blocks {
 namespace {
 
 constexpr H5Z_filter_t zstd_filter = 32015;
-constexpr std::size_t bytes_of_chunk = std::size_t{1} << 20U;  // as large as HDF5 keeps of a dataset while it reads
+constexpr std::size_t bytes_of_chunk = std::size_t{1} << 20U;  // the part of a dataset that HDF5 caches while it reads
 
-// Of HDF5's interface: gives the number of bytes that are valid then, 0 for a failure; the buffer is of malloc.
+// A filter function of HDF5: returns the number of valid bytes, 0 for a failure; the buffer comes from malloc.
 std::size_t run_zstd(unsigned flags, std::size_t values, const unsigned* level, std::size_t bytes, std::size_t* size,
                      void** buffer) {
   const bool unpack = (flags & H5Z_FLAG_REVERSE) != 0;
@@ -41,7 +41,7 @@ void register_zstd() {
   check(H5Zregister(&made));
 }
 
-// As wide as the block in the dimensions that vary fastest.
+// A chunk is as wide as the block in the fastest dimensions.
 extents chunk_of(const block& of) {
   extents chunk(of.count);
   std::size_t bytes = of.bytes();

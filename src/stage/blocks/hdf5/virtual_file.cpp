@@ -1,4 +1,5 @@
-// One file over all files of an iteration: its variables are virtual datasets, which have no data but say which part is where.
+// One file over all files of an iteration. Its variables are virtual datasets, which contain no data but refer to the
+// parts.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -23,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of "p0003+2.h5" 3; nothing for any other name.
+// The number of processes in a file by its name: 3 for "p0003+2.h5"; empty for a name of another form.
 std::optional<int> processes_by_name(const std::string& name) {
   const char* const end = name.data() + name.size();
   int first = 0, more = 0;
@@ -41,7 +42,7 @@ std::optional<int> processes_by_name(const std::string& name) {
 struct part {
   fs::path file;
   fs::file_time_type written;
-  std::vector<head> heads;  // one: its datasets are in no group
+  std::vector<head> heads;  // if there is one, its datasets are in no group
 };
 
 std::vector<head> read_record(const fs::path& path) {
@@ -65,7 +66,7 @@ std::vector<head> read_record(const fs::path& path) {
   return heads;
 }
 
-// The files of the folder, the newest last; none while they are of too few processes.
+// The files of the folder, the newest last; empty while they cover too few processes.
 std::vector<part> parts_in(const std::string& folder, int wanted) {
   std::vector<part> found;
   int processes = 0;
@@ -83,7 +84,7 @@ std::vector<part> parts_in(const std::string& folder, int wanted) {
   return found;
 }
 
-// Where the data of one process is.
+// The location of the data of one process.
 struct source {
   const head* what;
   std::string file, group;
@@ -93,7 +94,7 @@ std::map<int, source> sources_of(const std::vector<part>& parts, int processes) 
   std::map<int, source> by_process;
   for (const part& one : parts)
     for (const head& each : one.heads) {
-      if (each.processes != processes) continue;  // of an earlier run
+      if (each.processes != processes) continue;  // a file of an earlier run
       const std::string file = one.file.parent_path().filename() / one.file.filename();
       by_process[each.process] = {&each, file, one.heads.size() == 1 ? "" : fmt::format("p{:04}/", each.process)};
     }
@@ -105,7 +106,7 @@ struct virtual_variable {
   std::vector<std::pair<const block*, const source*>> from;
 };
 
-// By name, in the order of names.
+// By name, sorted.
 std::map<std::string, virtual_variable> variables_of(const std::map<int, source>& sources, const std::string& path) {
   std::map<std::string, virtual_variable> found;
   for (const auto& [process, one] : sources)
