@@ -59,7 +59,7 @@ LULL_API void shmemx_get_vector(void* const dest[], const void* const source[], 
 LULL_API int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy);
 
 /* Sets how puts of a context are transformed, a value of LULL_TRANSFORM; NULL: as that setting says. Returns 0, or nonzero
- * for an unknown name. No other thread may use the context for puts meanwhile. */
+ * for an unknown name. No other thread may use the context for puts during the call. */
 LULL_API int shmemx_ctx_set_transform(shmem_ctx_t ctx, const char* how);
 
 /* Counts of the transformed puts of the calling PE to other nodes since shmem_init(). */

@@ -5,7 +5,7 @@
 //     for (std::uint64_t i : indices) words.get(i % words_per_pe, static_cast<int>(i / words_per_pe));
 //     words.done();
 //
-// Contract. All PEs call the constructor, done() and the destructor together, as of lull::gatherer, whose options and
+// Contract. All PEs call the constructor, done() and the destructor together, as with lull::gatherer, whose options and
 // errors apply. The caller owns table and values. The values are there when done() has returned. A get returns the word
 // as it was at some moment between the call and the end of done(), and after shmem_barrier_all() nothing from before
 // it. Another PE may read words for its next phase as soon as done() has returned there: change the table between

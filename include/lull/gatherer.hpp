@@ -5,10 +5,10 @@
 //     for (std::uint64_t i : indices) words.get(i % 1000, static_cast<int>(i / 1000));
 //     words.done();
 //
-// Contract. What lull::aggregator says of collective calls, handlers, memory, routes and errors holds here too. The
+// Contract. What <lull/aggregate.hpp> says of collective calls, handlers, memory, routes and errors holds here too. The
 // handler runs with the request on the PE asked and returns the value, a trivially copyable type of one size; direct(),
-// where the handler has it, returns the value that it read from that PE. The caller owns the memory of the values, and
-// leaves it alone until done() has returned.
+// if the handler has it, returns the value that it read from that PE. The caller owns the memory of the values and must
+// not touch it until done() has returned.
 //
 // Where the route has one hop between PEs, a request and its value travel without further bytes; on other routes a
 // request carries 8 bytes more and a value 4.
@@ -48,7 +48,7 @@ class gatherer {
   // aggregate_options::getters.
   [[nodiscard]] lull::getter<Request> getter(std::size_t first);
 
-  // As of lull::aggregator.
+  // As in lull::aggregator.
   void advance();
   void done();
 

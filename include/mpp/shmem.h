@@ -1,2 +1,2 @@
-/* <shmem.h> where programs of the time before OpenSHMEM look for it; deprecated. */
+/* <shmem.h> at the path that programs from before OpenSHMEM include; deprecated. */
 #include <shmem.h>

@@ -1,2 +1,2 @@
-/* <shmemx.h> where programs of the time before OpenSHMEM look for it; deprecated. */
+/* <shmemx.h> at the path that programs from before OpenSHMEM include; deprecated. */
 #include <shmemx.h>

@@ -47,7 +47,7 @@ LULL_API std::size_t max_item_bytes(const aggregation* a) noexcept;
 // get(request, pe, index) makes receive(index, value) run here before done() returns, where value is handle(request)
 // computed on `pe`. On routes of one hop replies come in the order of the requests, so neither carries an index; else
 // both do. This holds for requests of threads too: requests of all threads to one PE get one order when they leave. A
-// handler that returns a byte_span replies with these bytes, each time as many as it likes.
+// handler that returns a byte_span replies with these bytes, whose number may differ from call to call.
 template <class Request, class Handler, class Receive>
 class exchange : same_cpp_abi {
  public:

@@ -150,8 +150,8 @@ class item_writer {
   }
 
   // make(i), 0 ≤ i < count, returns an item and its PE; pushed(i, pe) is called after each push. The pointer to the
-  // cursors is loaded once: in a loop of push() the compiler would load it again for each item, since the item written
-  // before might have overwritten it.
+  // cursors is loaded once: in a loop of push() the compiler would load it again for each item, because the previous
+  // item might have overwritten it.
   template <class Item, class Make, class Pushed>
   void push_each(std::size_t count, Make& make, Pushed&& pushed) {
     if (addressed_)

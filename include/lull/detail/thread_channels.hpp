@@ -37,7 +37,7 @@ class thread_channels : public item_writer<producer> {
   producer* producer_;
 };
 
-// Requests as they travel on routes of several hops: `origin` has asked, and the reply belongs to its `index`.
+// Requests as they travel on routes of several hops: `origin` is the requester, and the reply belongs to its `index`.
 template <class Request>
 struct __attribute__((packed)) tagged_request {
   std::uint32_t origin, index;
@@ -50,13 +50,13 @@ struct __attribute__((packed)) indexed_request {
   Request request;
 };
 
-// Where a getter pushes, and which of the two forms.
+// Where a getter pushes, and which of the two forms it uses.
 struct thread_request_target {
   aggregation* requests;
   bool ordered;  // replies come in the order of the requests: indexed_request
 };
 
-// What a getter pushes into.
+// The requests that a getter pushes.
 template <class Request>
 class thread_requests {
  public:
@@ -98,7 +98,7 @@ class thread_requests {
   bool ordered_;
 };
 
-// The number of the cursor that an item takes: that of its PE, or that of its part of this PE.
+// The index of the cursor for an item: that of its PE, or that of its part of this PE.
 template <class Item, class Handler>
 class cursor_index {
  public:
