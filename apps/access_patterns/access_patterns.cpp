@@ -1,13 +1,13 @@
 // access_patterns: a payload in fragments, from half of the PEs to the other half, by different access patterns.
 //
-// The benchmark of "Analysis of Energy and Performance of Code Transformations for PGAS-based Data Access Patterns":
-// patterns are words, as pattern.hpp says. For each number of fragments: latency, bandwidth, rate of puts, CPU time of
-// senders and receivers. Time and energy are those of the region "pattern". Buffers are gone through in turn, so that
-// no payload is in a cache; all that arrives is checked.
+// The benchmark of "Analysis of Energy and Performance of Code Transformations for PGAS-based Data Access Patterns".
+// pattern.hpp describes the patterns, which are words. For each number of fragments: latency, bandwidth, rate of puts,
+// CPU time of senders and receivers. Time and energy are those of the region "pattern". The buffers are used in turn,
+// so that no payload is in a cache; everything that arrives is checked.
 //
 // Plain OpenSHMEM: any library's C++ compiler builds it, then without regions.
 #include <shmem.h>
-#ifdef LULL_API  // this is the shmem.h of Lull
+#ifdef LULL_API  // shmem.h is that of Lull
 #include <lull/meter.h>
 #include <shmemx.h>
 #define ACCESS_PATTERNS_ON_LULL 1
@@ -28,7 +28,7 @@ namespace {
 
 using namespace access_patterns;
 
-// One line from PE 0, and the job ends. All PEs find the same mistake, so the others only wait for the end.
+// PE 0 prints one line and the job ends. All PEs find the same mistake, so the others only wait for the end.
 [[noreturn]] void refuse(const std::string& line, int code) {
   if (shmem_my_pe() == 0) {
     std::fprintf(stderr, "access_patterns: %s\n", line.c_str());
@@ -42,7 +42,7 @@ int nodes() {
 #ifdef ACCESS_PATTERNS_ON_LULL
   return shmemx_n_nodes();
 #else
-  return 0;  // OpenSHMEM itself does not tell
+  return 0;  // OpenSHMEM does not provide it
 #endif
 }
 

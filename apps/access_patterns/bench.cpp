@@ -4,7 +4,7 @@
 
 #include <shmem.h>
 #include <time.h>
-#ifdef LULL_API  // this is the shmem.h of Lull
+#ifdef LULL_API  // shmem.h is that of Lull
 #define ACCESS_PATTERNS_HAS_REGIONS 1
 #include <lull/meter.h>
 #endif
@@ -44,7 +44,7 @@ void end_region() {
 
 }  // namespace
 
-// What one PE has counted; copied from PE to PE as it stands.
+// The counts of one PE; copied from PE to PE as bytes.
 struct bench::seen {
   std::array<double, most_samples> latency_us{};  // a random selection of all
   std::array<double, most_samples> own_us{};      // of the same payloads
@@ -53,8 +53,8 @@ struct bench::seen {
 };
 
 struct bench::cells {
-  unsigned long told;    // by the sender: so many payloads are there
-  unsigned long copied;  // by the receiver: so many are in their place
+  unsigned long told;    // by the sender: payloads that are there
+  unsigned long copied;  // by the receiver: payloads copied to their place
   std::uint64_t number;
   seen counted;
 };
@@ -73,7 +73,7 @@ bench::bench(const options& wanted, buffers& memory)
 bench::~bench() { shmem_free(cells_); }
 
 result bench::measure(const pattern& of) {
-  // Warm-ups double until one fills a tenth of the time; the last tells how long a payload takes.
+  // Warm-ups double until one fills a tenth of the time; the last one gives the duration of a payload.
   const double enough = wanted_.seconds * share_to_warm_up;
   double each = 0;
   for (std::uint64_t payloads = 1;; payloads *= 2) {
@@ -92,7 +92,7 @@ result bench::measure(const pattern& of) {
   return gather(of, *counted);
 }
 
-// So many payloads, in rounds that use each set at most once.
+// Transfers `payloads` payloads, in rounds that use each set at most once.
 void bench::go_through(const pattern& of, std::uint64_t payloads, seen* counted) {
   while (payloads != 0) {
     const std::uint64_t now = std::min<std::uint64_t>(payloads, memory_.sets());
@@ -101,7 +101,7 @@ void bench::go_through(const pattern& of, std::uint64_t payloads, seen* counted)
   }
 }
 
-// So many sets, from the one on that has rested longest. What is prepared before and checked behind is not timed.
+// Uses `sets` sets, beginning with the one unused for longest. The preparation and the checks are not timed.
 void bench::round(const pattern& of, std::size_t sets, seen* counted) {
   const std::size_t first = std::exchange(next_, (next_ + sets) % memory_.sets());
   memory_.prepare(first, sets, sends_ ? shmem_my_pe() : partner_, ++rounds_);
@@ -126,7 +126,7 @@ void bench::round(const pattern& of, std::size_t sets, seen* counted) {
   shmem_barrier_all();
 }
 
-// From where and to where, of one payload.
+// Sources and destinations of one payload.
 struct bench::places {
   bool copies, unpacks;
   std::byte *user, *staging, *source, *landing, *place;
@@ -155,7 +155,7 @@ void bench::send(const pattern& of, std::size_t set, seen* counted) {
   counted->own_us[index] = own_s * 1e6;
 }
 
-// One part for fragment `k`, or for all of the payload, `bytes` of it.
+// Carries out one part for fragment `k`, or for the whole payload, of `bytes` bytes.
 void bench::carry_out(const part& p, const places& at, std::size_t k, std::size_t bytes) {
   const std::size_t packed = k * bytes;
   for (const element e : p.elements) {

@@ -1,4 +1,4 @@
-// A pattern carried out and timed, on all PEs together.
+// Carries out and times a pattern, on all PEs together.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace access_patterns {
 
-// Of all senders, as PE 0 knows it; `right` everybody knows. A payload is delivered when quiet is over, or, with a
-// pattern that tells, when the receiver has copied it and has told so in turn.
+// Results of all senders, on PE 0; `right` on all PEs. A payload is delivered when quiet is over or, with a pattern
+// that notifies, when the receiver has copied it and has notified the sender of that.
 struct result {
   std::uint64_t payloads = 0;  // of all senders
   double latency_us = 0, p10_us = 0, p90_us = 0;
-  double sender_us = 0;  // the median until the sender's own steps are over, A included
+  double sender_us = 0;  // the median until the end of the sender's own steps, A included
   double mb_per_s = 0;   // of one sender, by the median
   double puts_per_s = 0;
-  double sender_cpu_us = 0, receiver_cpu_us = 0;  // of all threads of the process, for one payload; means
+  double sender_cpu_us = 0, receiver_cpu_us = 0;  // of all threads of the process, per payload; means
   bool right = true;
 };
 
 class bench {
  public:
-  // Collective; PEs from the middle on receive from those before. The buffers stay.
+  // Collective. The PEs of the second half receive from those of the first. `memory` must outlive the bench.
   bench(const options& wanted, buffers& memory);
   ~bench();
   bench(const bench&) = delete;
   bench& operator=(const bench&) = delete;
 
-  // Collective. Everything that arrives is checked.
+  // Collective. Checks everything that arrives.
   [[nodiscard]] result measure(const pattern& of);
 
  private:
@@ -51,9 +51,9 @@ class bench {
   bool sends_;
   int partner_;
   cells* cells_;          // symmetric
-  std::size_t next_ = 0;  // the set that has rested longest
+  std::size_t next_ = 0;  // the set unused for longest
   std::uint64_t rounds_ = 0;
-  unsigned long told_ = 0;  // payloads so far that were told
+  unsigned long told_ = 0;  // payloads notified so far
   std::minstd_rand draw_{1};
 };
 

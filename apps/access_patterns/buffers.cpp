@@ -16,14 +16,14 @@ constexpr std::size_t shifts = 4096;
 
 std::size_t whole_lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
-// A set's payload begins so many bytes into what is drawn for the round, so that no two sets hold the same.
+// Offset of a set's payload in the random bytes of a round, so that no two sets contain the same.
 std::size_t begin_of(std::size_t set) { return set * 61 % shifts; }
 
 }  // namespace
 
 buffers::buffers(const options& wanted)
     : payload_(wanted.payload),
-      // Scattered fragments have gaps as long as they are, and at least a line.
+      // Scattered fragments have gaps of their own length, and of at least a line.
       span_(whole_lines(wanted.place == layout::contiguous
                             ? payload_
                             : 2 * payload_ + line * *std::ranges::max_element(wanted.fragments))),
@@ -56,7 +56,7 @@ void buffers::draw(int sender, std::uint64_t round) {
   drawn_.resize(payload_ + shifts);
   for (std::byte& b : drawn_) {
     of = of * 6364136223846793005U + 1442695040888963407U;
-    b = static_cast<std::byte>((of >> 56U) | 1U);  // never what an empty place holds
+    b = static_cast<std::byte>((of >> 56U) | 1U);  // never the value of an empty place
   }
 }
 

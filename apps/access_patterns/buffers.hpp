@@ -1,11 +1,11 @@
-// The memory of a sender and its receiver: sets of buffers that are gone through in turn, and what is in them.
+// The memory of a sender and its receiver: sets of buffers that are used in turn.
 //
 // Half of the PEs send, each to one of the other half. Every PE has all buffers: symmetric memory is the same on all.
 //
-//   source    what is sent, by fragments: private where the pattern copies, else symmetric
-//   staging   symmetric, fragments packed: what M copies into
-//   landing   symmetric, fragments packed: where P puts what the receiver will copy
-//   place     symmetric, by fragments: where the payload belongs
+//   source    the data to send, by fragments: private if the pattern copies, otherwise symmetric
+//   staging   symmetric, fragments packed: destination of M
+//   landing   symmetric, fragments packed: destination of P if the receiver copies
+//   place     symmetric, by fragments: final destination of the payload
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,14 +28,14 @@ class buffers {
   buffers(const buffers&) = delete;
   buffers& operator=(const buffers&) = delete;
 
-  // From now on the payload is split so; collective in that all PEs call it.
+  // Splits the payload from now on; all PEs must call it.
   void split(std::uint64_t fragments);
 
   [[nodiscard]] std::size_t sets() const { return sets_; }
   [[nodiscard]] std::size_t fragments() const { return offsets_.size(); }
   [[nodiscard]] std::size_t fragment_bytes() const { return payload_ / offsets_.size(); }
   [[nodiscard]] std::size_t payload() const { return payload_; }
-  // Where fragment `k` lies in source and place, from their begin.
+  // Offset of fragment `k` in source and place.
   [[nodiscard]] std::size_t offset(std::size_t k) const { return offsets_[k]; }
 
   [[nodiscard]] std::byte* user(std::size_t set) { return private_.data() + set * span_; }
@@ -44,10 +44,10 @@ class buffers {
   [[nodiscard]] std::byte* staging(std::size_t set) const { return part(set, 2 * span_); }
   [[nodiscard]] std::byte* landing(std::size_t set) const { return part(set, 2 * span_ + payload_); }
 
-  // Of so many sets from `first` on, behind the last comes the first: both sources hold what `sender` sends in this
-  // round, and nothing has arrived.
+  // For `sets` sets from `first` on, wrapping around: fills both sources with what `sender` sends in this round, and
+  // empties the destinations.
   void prepare(std::size_t first, std::size_t sets, int sender, std::uint64_t round);
-  // How many fragments in their places are not what was prepared.
+  // The number of fragments whose place does not contain what was prepared.
   [[nodiscard]] std::uint64_t wrong(std::size_t first, std::size_t sets) const;
 
  private:
@@ -59,7 +59,7 @@ class buffers {
   std::byte* memory_;
   std::vector<std::byte> private_;
   std::vector<std::size_t> offsets_;
-  std::vector<std::byte> drawn_;  // what is sent in this round
+  std::vector<std::byte> drawn_;  // data of this round
 };
 
 }  // namespace access_patterns

@@ -13,7 +13,7 @@ constexpr std::string_view letters = "MPQA";
   throw usage_error("pattern " + word + ": " + found);
 }
 
-// How long the shortest part is that stands at least twice from `at` on; 0: there is none.
+// The length of the shortest part that occurs at least twice in a row at `at`; 0: there is none.
 std::size_t repeated(std::string_view word, std::size_t at) {
   for (std::size_t length = 1; at + 2 * length <= word.size(); ++length)
     if (word.substr(at, length) == word.substr(at + length, length)) return length;
@@ -43,7 +43,7 @@ bool each(const std::vector<part>& parts, element wanted) {
       parts, [&](const part& p) { return p.each_fragment && std::ranges::count(p.elements, wanted) != 0; });
 }
 
-// What the sender does must deliver the payload once, complete, and use what it copies.
+// Checks that the sender delivers the payload once and completely, and uses what it copies.
 void check_sender(const std::string& word, const std::vector<part>& parts) {
   int puts = 0, copies = 0;
   bool open = false, copied = false;

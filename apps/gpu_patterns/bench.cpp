@@ -74,7 +74,7 @@ result bench::measure(const pattern& of, std::uint64_t fragments) {
   return seen;
 }
 
-// New bytes at the source, none of them anywhere else.
+// Fills the source with new bytes, and clears all other memory.
 void bench::prepare(const pattern& of) {
   std::ranges::generate(expected_, [this] { return static_cast<std::byte>(draw_()); });
   std::ranges::fill(user_, std::byte{0});

@@ -1,4 +1,4 @@
-// One pattern, gone through again and again, timed, and what has arrived read back and compared.
+// Carries out one pattern repeatedly, times it, and compares what has arrived.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -31,11 +31,11 @@ class bench {
 
   const options& wanted_;
   copies copies_;
-  std::vector<std::byte> user_;  // pageable: the source, or where what comes from the GPU goes
+  std::vector<std::byte> user_;  // pageable: the source, or the destination of data from the GPU
   std::vector<std::byte> expected_;
   device_memory gpu_;
   pinned_memory pinned_;
-  stream stream_;  // behind the memory it copies: it is waited for before that is freed
+  stream stream_;  // declared after its memory: its destructor waits for it before that is freed
   std::mt19937_64 draw_;
 };
 

@@ -9,7 +9,7 @@ namespace gpu_patterns {
 namespace {
 
 constexpr const char* file = "libcuda.so.1";
-constexpr int stub_library = 34;  // the toolkit's, to link with: no driver
+constexpr int stub_library = 34;  // the toolkit's library to link with, no driver
 constexpr int no_device = 100;
 
 }  // namespace

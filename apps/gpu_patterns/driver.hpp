@@ -1,6 +1,6 @@
-// The CUDA driver API as far as it is called here, loaded when the program runs: nothing of CUDA is needed to build.
+// The part of the CUDA driver API that is used here, loaded at run time: the build needs nothing of CUDA.
 //
-// What fails is thrown in one line, with what was asked; what was allocated is freed by the end of its scope.
+// A failure is thrown as one line that names the call; memory is freed at the end of its scope.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace gpu_patterns {
 
-// There is no driver or no GPU: nothing to measure, and no mistake.
+// There is no driver or no GPU: nothing can be measured, but nothing is wrong.
 class no_gpu : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -21,12 +21,12 @@ class cuda_error : public std::runtime_error {
 using address = unsigned long long;  // CUdeviceptr
 using stream_handle = void*;         // CUstream; null: the default stream
 
-// libcuda.so.1, which stays loaded until the process ends. Throws no_gpu where it is not there.
+// libcuda.so.1, which stays loaded until the process ends. Throws no_gpu if it is not there.
 class library {
  public:
   library();
 
-  // Throws cuda_error where the library has no such function.
+  // Throws cuda_error if the library has no such function.
   template <class Function>
   [[nodiscard]] Function* find(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));
@@ -42,11 +42,11 @@ class library {
   void* handle_;
 };
 
-// How a thread waits for the GPU (CU_CTX_SCHED_*): it looks again and again, offers its core to others between two looks, or
-// sleeps until an interrupt wakes it.
+// How a thread waits for the GPU (CU_CTX_SCHED_*): it polls, yields its core between two polls, or sleeps until an
+// interrupt.
 enum class waiting : unsigned { spin = 1, yield = 2, block = 4 };
 
-// One GPU, whose primary context is this thread's. Throws no_gpu where there is none at all.
+// One GPU, with its primary context on this thread. Throws no_gpu if there is none.
 class device {
  public:
   device(const library& cuda, int index, waiting how);
@@ -76,7 +76,7 @@ class device_memory {
   address begin_ = 0;
 };
 
-// Memory of the host that the GPU reads and writes by itself.
+// Memory of the host that the GPU accesses directly.
 class pinned_memory {
  public:
   pinned_memory(const library& cuda, std::size_t bytes);
@@ -96,7 +96,7 @@ class stream {
   explicit stream(const library& cuda);
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
-  ~stream() {  // what still copies does so from and to memory that is freed next
+  ~stream() {  // outstanding copies use memory that is freed next
     synchronise_(handle_);
     destroy_(handle_);
   }
@@ -109,7 +109,7 @@ class stream {
   stream_handle handle_ = nullptr;
 };
 
-// Copies between host and GPU, and waiting for them.
+// Copies between host and GPU, and waits for them.
 class copies {
  public:
   explicit copies(const library& cuda);

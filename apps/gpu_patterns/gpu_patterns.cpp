@@ -1,10 +1,10 @@
 // gpu_patterns: a payload in fragments between the memory of the host and of a GPU, by different access patterns.
 //
-// The patterns of access_patterns over PCIe, where the energy of the GPU is one that NVML counts: M copies into pinned
-// memory, P transfers asynchronously, Q synchronises the stream. For each number of fragments: latency, bandwidth, rate
-// of transfers. Time and energy are those of the region "pattern"; what has arrived is read back and compared.
+// The patterns of access_patterns over PCIe, where NVML counts the energy of the GPU: M copies into pinned memory, P
+// transfers asynchronously, Q synchronises the stream. For each number of fragments: latency, bandwidth, rate of
+// transfers. Time and energy are those of the region "pattern"; what has arrived is read back and compared.
 //
-// Without a driver or a GPU it says so and exits with 0.
+// Without a driver or a GPU it prints a line and exits with 0.
 #include <fmt/format.h>
 #include <lull/meter.h>
 

@@ -1,9 +1,9 @@
-// histogram: every PE adds one to bins that lie all over the job, the smallest of all small messages.
+// histogram: every PE increments bins that are distributed over all PEs, which gives the smallest of all messages.
 //
-// The table is spread over the PEs in equal blocks. `--mode direct` makes one remote atomic of each update, the other
-// modes push it into an aggregator. The result is verified: a checksum weighted by position over all bins must equal
-// the one over all indices. Time and energy are those of the region "updates"; metrics go into the record of the run
-// (`lull measure -- lull run -n 4 histogram`).
+// The table is distributed over the PEs in equal blocks. `--mode direct` makes one remote atomic of each update; the
+// other modes push it into an aggregator. The result is verified: a checksum weighted by position over all bins must
+// equal the one over all indices. Time and energy are those of the region "updates"; metrics go into the record of the
+// run (`lull measure -- lull run -n 4 histogram`).
 #include <fmt/format.h>
 #include <lull/meter.h>
 #include <shmem.h>
@@ -35,7 +35,7 @@ using std::uint64_t;
 struct increment {
   uint64_t* table;
   void operator()(uint64_t word) const { ++table[word]; }
-  // Words of a page at a time: no two threads change words of one cache line.
+  // The words of a page form a part: no two threads change words of one cache line.
   static std::size_t part(uint64_t word) { return word / 512; }
   void direct(uint64_t word, int pe) const { shmem_uint64_atomic_inc(table + word, pe); }
 };

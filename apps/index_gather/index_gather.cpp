@@ -1,9 +1,9 @@
-// index_gather: every PE asks for words that lie all over the job, and wants them in the order in which it asked.
+// index_gather: every PE reads words that are distributed over all PEs, and needs them in the order of its requests.
 //
-// The table is spread over the PEs in equal blocks. `--mode direct` makes one blocking get of each request, the other
-// modes get it through a gatherer, or with `--cache` through a reader that keeps lines of the table. The result is
-// verified word by word: what a word holds follows from its index. Time and energy are those of the region "requests";
-// metrics go into the record of the run (`lull measure -- lull run -n 4 index_gather`).
+// The table is distributed over the PEs in equal blocks. `--mode direct` makes one blocking get of each request; the
+// other modes use a gatherer or, with `--cache`, a reader that keeps lines of the table. The result is verified word by
+// word: a word follows from its index. Time and energy are those of the region "requests"; metrics go into the record
+// of the run (`lull measure -- lull run -n 4 index_gather`).
 #include <fmt/format.h>
 #include <shmem.h>
 

@@ -1,4 +1,4 @@
-// Where indices come from: a seed, or a file.
+// Indices from a seed or from a file.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -6,11 +6,11 @@
 
 namespace irregular {
 
-// `count` indices, uniform in [0, bound), the same for the same (seed, pe).
+// `count` indices, uniform in [0, bound); equal for equal (seed, pe).
 std::vector<std::uint64_t> uniform_indices(std::uint64_t seed, int pe, std::size_t count, std::uint64_t bound);
 
-// The part of a file's indices that PE `pe` of `pes` works on: equal consecutive shares. The file holds raw
-// little-endian uint64, or, named *.npy, a NumPy array of any integer type. Throws std::runtime_error with one line.
+// The part of a file's indices for PE `pe` of `pes`: equal consecutive shares. The file contains raw little-endian
+// uint64 or, if it is named *.npy, a NumPy array of any integer type. Throws std::runtime_error with one line.
 struct file_share {
   std::vector<std::uint64_t> indices;
   std::uint64_t total;  // indices in the whole file

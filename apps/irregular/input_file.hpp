@@ -1,4 +1,4 @@
-// A file that is read as it stands, mapped into memory.
+// A file mapped into memory for reading.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace irregular {
 
 class input_file {
  public:
-  // `what` is in it: "the indices". Throws std::runtime_error with one line, also for a file that is empty.
+  // `what` names the content: "the indices". Throws std::runtime_error with one line, also for an empty file.
   input_file(std::filesystem::path path, std::string what);
   ~input_file();
   input_file(const input_file&) = delete;

@@ -103,7 +103,7 @@ rates report(const outcome& done, const options& wanted, const stopwatch& watch,
   if (!done.found.empty()) fmt::print("  {}\n", done.found);
   fmt::print("  result {}\n", done.result);
   if (!aggregation.empty()) fmt::print("  {}\n", aggregation);
-  std::fflush(stdout);  // the job ends, this PE with it, as soon as another leaves with an exit code that is not 0
+  std::fflush(stdout);  // the job ends, this PE included, as soon as another exits with a nonzero code
   return seen;
 }
 

@@ -1,4 +1,4 @@
-// Time and CPU time of an application's passes, as regions of the run's record and as lines on the screen.
+// Time and CPU time of an application's passes, as regions of the run's record and as printed lines.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace irregular {
 
-// Between start() and stop(), both of which are collective and may be called again and again. What is measured is
-// in the regions "items", the same for all these applications, and within it `region`, the application's own; a watch
-// without a region measures what no record should have.
+// Measures between start() and stop(), which are collective and may be called repeatedly. The regions of the record are
+// "items", the same for all these applications, and within it `region`, the application's own. A stopwatch without a
+// region measures only for the application, not for the record.
 class stopwatch {
  public:
   stopwatch() = default;
@@ -27,14 +27,14 @@ class stopwatch {
 
  private:
   std::string region_;
-  double seconds_ = 0, cpu_seconds_ = 0;  // less those of start() until stop()
+  double seconds_ = 0, cpu_seconds_ = 0;  // between start() and stop(): minus the values at start()
   std::int64_t ns_asleep_ = 0;
   std::uint64_t missed_ = 0;  // wake-ups
 };
 
-// How many passes fill `seconds`: 1 when that is 0, else found by warm-ups that double until they last a fifth of it,
-// because the first passes run into cold caches and clocks. run(passes, watch) makes them, between start() and stop()
-// of the watch. All PEs come to the same answer.
+// The number of passes that fill `seconds`: 1 if that is 0; otherwise warm-ups find it, which double until they last a
+// fifth of it, because the first passes run with cold caches and clocks. run(passes, watch) makes the passes, between
+// start() and stop() of the watch. The result is the same on all PEs.
 template <class Run>
 std::uint64_t passes_for(double seconds, Run&& run, reduction& all) {
   if (seconds <= 0) return 1;
@@ -49,7 +49,7 @@ std::uint64_t passes_for(double seconds, Run&& run, reduction& all) {
   }
 }
 
-// What an aggregator did between two looks at its statistics, over all PEs. Collective.
+// Describes what an aggregator did between two calls of its statistics, over all PEs. Collective.
 [[nodiscard]] std::string told(const lull::aggregate_statistics& before, const lull::aggregate_statistics& after,
                                reduction& all);
 
@@ -57,8 +57,8 @@ struct outcome {
   std::string program;  // "histogram"
   std::string item;     // "update"
   std::uint64_t items;  // done here
-  std::string where;    // behind their number: "on 20000 bins"
-  std::string found;    // a line of its own; may be empty
+  std::string where;    // after their number: "on 20000 bins"
+  std::string found;    // a separate line; may be empty
   std::string result;   // "verified"
 };
 

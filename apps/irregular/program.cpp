@@ -17,7 +17,7 @@
 namespace irregular {
 namespace {
 
-// One line from PE 0, and the job ends. The others only wait for that.
+// PE 0 prints one line and the job ends. The others only wait for that.
 [[noreturn]] void refuse(const char* program, const char* line, int code) {
   if (shmem_my_pe() == 0) {
     fmt::print(stderr, "{}: {}\n", program, line);
@@ -55,7 +55,7 @@ lull::aggregate_options options::policy() const {
   if (mode == "per-pe") chosen.buffers = lull::aggregate_buffers::per_pe;
   if (mode == "per-node") chosen.buffers = lull::aggregate_buffers::per_node;
   chosen.getters = threads > 1;
-  if (mode != "aggregated") chosen.direct = 0;  // what was asked for by name is what is done
+  if (mode != "aggregated") chosen.direct = 0;  // a mode that was requested by name is never replaced
   return chosen;
 }
 

@@ -1,4 +1,4 @@
-// What all PEs find out together: sums, maxima, and whether one of them has found a mistake. All calls are collective.
+// Results over all PEs: sums, maxima, and whether one of them has found a mistake. All calls are collective.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,8 +12,8 @@ class reduction {
   [[nodiscard]] std::uint64_t sum(std::uint64_t mine);
   [[nodiscard]] std::uint64_t largest(std::uint64_t mine);
 
-  // Returns when no PE has found a mistake; else throws that of the first PE that has, a std::runtime_error, on all of
-  // them. No mistake: an empty line.
+  // Returns if no PE has found a mistake; otherwise throws that of the first PE that has, a std::runtime_error, on all
+  // of them. An empty line means no mistake.
   void agree(const std::string& mistake);
 
  private:

@@ -1,10 +1,10 @@
-// Numbers that look random, the same for the same input.
+// Pseudo-random numbers, equal for equal input.
 #pragma once
 #include <cstdint>
 
 namespace irregular {
 
-// The finaliser of splitmix64, a bijection. Sums of it over what was moved do not depend on the order, but on every
+// The finaliser of splitmix64, a bijection. Sums of its values over moved data do not depend on the order, but on every
 // bit.
 [[nodiscard]] constexpr std::uint64_t scrambled(std::uint64_t number) {
   number += 0x9e3779b97f4a7c15;

@@ -1,4 +1,5 @@
-// Arrays in the symmetric heap: zero at first, freed at the end of their scope. Both are collective.
+// Arrays in the symmetric heap: zero at first, freed at the end of their scope. Construction and destruction are
+// collective.
 #pragma once
 #include <fmt/format.h>
 #include <shmem.h>
@@ -16,7 +17,7 @@ class symmetric_array {
   static_assert(std::is_trivially_copyable_v<T>, "other PEs write and read it as bytes");
 
  public:
-  // `what` is said when there is no room: "10000 bins".
+  // `what` names the array in an error: "10000 bins".
   symmetric_array(std::size_t count, const std::string& what)
       : data_(static_cast<T*>(shmem_calloc(count == 0 ? 1 : count, sizeof(T)))), count_(count) {
     if (!data_)

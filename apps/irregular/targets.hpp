@@ -1,4 +1,4 @@
-// Words of a table that lies in equal blocks on all PEs, chosen at random or by a file of indices.
+// Words of a table that is distributed in equal blocks over all PEs, chosen at random or by a file of indices.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,9 +15,12 @@ struct target {
 
 struct target_options {
   std::uint64_t count = 1'000'000;  // for each thread of each PE
-  std::uint64_t table = 10'000;     // words, likewise; 0: as many as the indices of the input need
+  std::uint64_t table = 10'000;     // words, likewise; 0: as many as the indices of the input require
   std::string input;
 };
+
+// `items`: what goes to the targets, "updates", and the name of their option; `words`: what the table contains, "bins".
+void add_target_options(CLI::App& app, target_options& wanted, const std::string& items, const std::string& words);
 
 struct targets {
   std::vector<target> mine;
@@ -25,7 +28,7 @@ struct targets {
   [[nodiscard]] std::uint64_t index_of(const target& t) const { return t.pe * words + t.word; }
 };
 
-// Throws std::runtime_error with one line, on all PEs the same.
+// Throws std::runtime_error with one line, the same on all PEs.
 [[nodiscard]] targets find_targets(const target_options& wanted, unsigned threads, std::uint64_t seed,
                                    const std::string& words);
 

@@ -15,9 +15,9 @@
 
 namespace irregular {
 
-// The thread that makes it and size - 1 others, which wait between two pieces of work: making threads anew for each would
-// cost more than a small pass does, and so does a sleep and its end. So they look for some time before they sleep; where
-// threads outnumber cores, they let others run between two looks.
+// The constructing thread and size - 1 others, which wait between two pieces of work, because starting threads for each
+// piece would cost more than a small pass. A sleep and a wake-up cost as much, so they poll for some time before they
+// sleep; where threads outnumber cores, they yield between two polls.
 class thread_pool {
  public:
   explicit thread_pool(unsigned size) : size_(size) {
@@ -25,7 +25,7 @@ class thread_pool {
       for (unsigned member = 1; member < size; ++member) others_.emplace_back([this, member] { follow(member); });
     } catch (const std::system_error& failure) {
       const std::size_t begun = others_.size() + 1;
-      dismiss();  // or those that are there would be waited for without end
+      dismiss();  // otherwise the started threads would be waited for without end
       throw std::runtime_error("--threads " + std::to_string(size) + ": " + std::to_string(begun) +
                                " could be begun: " + failure.code().message() + "; ask for fewer");
     }
@@ -36,7 +36,7 @@ class thread_pool {
 
   [[nodiscard]] unsigned size() const { return size_; }
 
-  // work(member, begin, end) for the consecutive shares of 0 ≤ i < count, each by one of them. Returns when all have
+  // Calls work(member, begin, end) for consecutive shares of 0 ≤ i < count, each in one thread. Returns when all have
   // ended.
   template <class Work>
   void share(std::size_t count, Work&& work) {
@@ -77,7 +77,7 @@ class thread_pool {
     cpu_set_t mine;
     return sched_getaffinity(0, sizeof mine, &mine) == 0 ? static_cast<unsigned>(CPU_COUNT(&mine)) : 1;
   }
-  // Looks until is_there(value), or for no longer than a sleep would cost. The last value seen.
+  // Polls until is_there(value), but no longer than a sleep would cost. Returns the last value seen.
   template <class T, class Ready>
   T wait_for(const std::atomic<T>& word, Ready&& is_there) const {
     using clock = std::chrono::steady_clock;
@@ -89,7 +89,7 @@ class thread_pool {
         if (const T value = word.load(std::memory_order_acquire); is_there(value)) return value;
         pause();
       }
-      if (crowded_ || turn % 8 == 7) sched_yield();  // a PE that shares the core may be what is waited for
+      if (crowded_ || turn % 8 == 7) sched_yield();  // the awaited PE may share the core
     }
     return word.load(std::memory_order_acquire);
   }
@@ -102,8 +102,8 @@ class thread_pool {
   }
 
   unsigned size_;
-  bool crowded_ = size_ > cores();      // for this process alone
-  std::function<void(unsigned)> task_;  // null: there will be none
+  bool crowded_ = size_ > cores();      // counts this process only
+  std::function<void(unsigned)> task_;  // null: there will be no more
   std::atomic<std::uint32_t> pieces_{0};
   std::atomic<unsigned> working_{0};
   std::vector<std::jthread> others_;  // last, so that they end first

@@ -1,4 +1,4 @@
-// What is sorted: elements of a key and a payload, by the key, an unsigned little-endian number.
+// The elements that are sorted: a key and a payload, ordered by the key, an unsigned little-endian number.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ struct element_form {
   [[nodiscard]] unsigned key_bits() const { return static_cast<unsigned>(8 * key_bytes); }
 };
 
-// Some consecutive bits of a key.
+// A few consecutive bits of a key.
 class digit {
  public:
   digit(const element_form& form, unsigned first_bit, unsigned bits)
@@ -28,15 +28,15 @@ class digit {
   }
 
  private:
-  std::size_t byte_;  // of the eight that hold all its bits, the first
+  std::size_t byte_;  // the first of the eight bytes that contain all its bits
   unsigned shift_;
   std::uint64_t mask_;
 };
 
-// Random elements, the same for the same (seed, pe); keys are uniform.
+// Random elements, equal for equal (seed, pe); the keys are uniform.
 void fill(std::span<std::byte> elements, std::uint64_t seed, int pe);
 
-// Independent of the order of the elements, not of which bytes belong to which.
+// Independent of the order of the elements, but not of which bytes form an element.
 [[nodiscard]] std::uint64_t checksum(std::span<const std::byte> elements, const element_form& form);
 
 // Whether the key of `a` is at most that of `b`.

@@ -1,5 +1,5 @@
-// How elements travel to their positions: by a put each, or aggregated. Elements of `Bytes` bytes; 0: of a size that is
-// only known when the program runs.
+// Moves elements to their positions, by one put each or aggregated. Elements have `Bytes` bytes; 0: a size known only
+// at run time.
 #pragma once
 #include <shmem.h>
 
@@ -42,17 +42,18 @@ class mover {
   using item = std::conditional_t<Bytes == 0, lull::byte_span, moved_element<Bytes>>;
 
  public:
-  // Collective. Without a policy each element is put by itself.
+  // Collective. Without a policy each element is put individually.
   mover(std::size_t bytes, const std::optional<lull::aggregate_options>& policy) : bytes_(bytes) {
     if (policy) elements_.emplace(lull::items_of<item>{}, place_element<Bytes>{&into_}, *policy);
   }
   mover(const mover&) = delete;
   mover& operator=(const mover&) = delete;
 
-  // From here to done() elements go into the buffer `into`, which is symmetric.
+  // Until done(), elements go into the buffer `into`, which is symmetric.
   void begin(std::byte* into) { into_ = into; }
 
-  // use(move), where move(element, offset, pe) sends an element to its position; in one of several threads, or alone.
+  // Calls use(move), where move(element, offset, pe) sends an element to its position; `alone`: not in one of several
+  // threads.
   template <class Use>
   void moving(bool alone, Use&& use) {
     if (!elements_) {
@@ -67,7 +68,7 @@ class mover {
     }
   }
 
-  // Returns when every element has arrived here that was meant to. Collective.
+  // Returns when every element for this PE has arrived. Collective.
   void done() {
     if (elements_)
       elements_->done();

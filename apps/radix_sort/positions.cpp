@@ -55,7 +55,7 @@ bool positions::find(std::span<position> first) {
 
   for (std::uint64_t& at : theirs_.all()) at += base;
   shmem_uint64_alltoall(SHMEM_TEAM_WORLD, counts_.data(), theirs_.data(), share_);
-  std::uint64_t pe = 0;  // they ascend, so that nothing needs a division
+  std::uint64_t pe = 0;  // they ascend, so no division is needed
   for (std::size_t digit = 0; digit < first.size(); ++digit) {
     while (counts_[digit] >= (pe + 1) * shares_.block) ++pe;
     first[digit] = {static_cast<std::uint32_t>(pe), static_cast<std::uint32_t>(counts_[digit] - pe * shares_.block)};

@@ -1,8 +1,8 @@
-// Where in the order of one digit the elements of each PE go.
+// The positions of each PE's elements in the order of one digit.
 //
-// An element's position is the number of elements anywhere with a smaller digit, and of those with its own digit on PEs
-// before or earlier on its own: positions keep the order of equal digits, whatever order elements arrive in. Each PE
-// adds up a share of the digits: the counts are transposed, added over the PEs, and transposed back, so that a PE
+// An element's position is the number of elements with a smaller digit, plus the number of those with the same digit on
+// earlier PEs or earlier on its own. Positions thus keep the order of equal digits, in whatever order elements arrive.
+// Each PE sums a share of the digits: the counts are transposed, summed over the PEs, and transposed back, so that a PE
 // needs memory for two counts of each digit, however many PEs there are.
 #pragma once
 #include <cstddef>
@@ -29,13 +29,13 @@ struct shares {
 
 class positions {
  public:
-  positions(std::size_t digits, const shares& all);  // collective, as find()
+  positions(std::size_t digits, const shares& all);  // collective, like find()
 
-  // The elements of this PE by digit: to be counted here, all 0 at first and after find().
+  // The number of this PE's elements by digit, for the caller to count; 0 at first and after find().
   [[nodiscard]] std::span<std::uint64_t> counts() const { return counts_.all(); }
 
-  // The position of the first element of this PE with each digit. False when all elements of all PEs have the same
-  // digit and nothing needs to move.
+  // Finds the position of this PE's first element of each digit. False if all elements of all PEs have the same digit,
+  // so that nothing needs to move.
   [[nodiscard]] bool find(std::span<position> first);
 
  private:
@@ -44,7 +44,7 @@ class positions {
     std::uint64_t is_one_digit;
   };
   shares shares_;
-  std::size_t pes_, share_;                                    // digits added up by each PE
+  std::size_t pes_, share_;                                    // digits summed by each PE
   irregular::symmetric_array<std::uint64_t> counts_, theirs_;  // by digit; by PE and digit of the share
   irregular::symmetric_array<block_sum> sum_, sums_;
 };

@@ -1,10 +1,10 @@
-// radix_sort: sorts elements that lie in equal shares on all PEs, so that each PE ends with its share of the order.
+// radix_sort: sorts elements that are distributed in equal shares over all PEs; each PE ends with its share of the
+// order.
 //
 // Every pass orders by one digit of the keys, and nearly every element travels to another PE: `--mode direct` makes one
-// put of each, the other modes push it, with its position, into an aggregator. The result is verified: elements are in
-// order within and between PEs, and a checksum over them, which does not depend on their order, is what it was. Time
-// and energy are those of the region "sort"; metrics go into the record of the run
-// (`lull measure -- lull run -n 4 radix_sort`).
+// put of each; the other modes push it, with its position, into an aggregator. The result is verified: elements are in
+// order within and between PEs, and a checksum that does not depend on their order is unchanged. Time and energy are
+// those of the region "sort"; metrics go into the record of the run (`lull measure -- lull run -n 4 radix_sort`).
 #include <fmt/format.h>
 #include <shmem.h>
 
@@ -34,7 +34,37 @@ using radix_sort::options;
 using radix_sort::shares;
 using std::uint64_t;
 
-// Elements before they are sorted.
+struct options : irregular::options {
+  uint64_t keys = 1'000'000;
+  std::size_t key_bytes = 8;
+  std::size_t payload = 0;
+  unsigned digit_bits = 16;
+  std::string input;
+};
+
+constexpr uint64_t most_keys = 0xffff'ffff;  // per PE: positions there have 32 bits
+
+void add_options(CLI::App& app, options& wanted) {
+  irregular::add_options(app, wanted, "an element", "the random elements");
+  auto* const keys =
+      app.add_option("--keys,--items", wanted.keys, "Elements for each thread of each PE, with keys uniform at random")
+          ->check(CLI::Range(uint64_t{1}, most_keys))
+          ->option_text("N  [1000000]");
+  app.add_option("--key-bytes", wanted.key_bytes, "Bytes of a key, an unsigned little-endian number")
+      ->check(CLI::Range(8, 32))
+      ->option_text("8..32  [8]");
+  app.add_option("--payload", wanted.payload, "Bytes that each key carries along")
+      ->check(CLI::Range(0, 4096))
+      ->option_text("0..4096  [0]");
+  app.add_option("--digit-bits", wanted.digit_bits, "Bits of a key by which one pass sorts")
+      ->check(CLI::Range(1, 20))
+      ->option_text("1..20  [16]");
+  app.add_option("--input", wanted.input, "Sort the elements in a file of raw bytes")
+      ->excludes(keys)
+      ->option_text("FILE");
+}
+
+// The elements before sorting.
 class source {
  public:
   explicit source(const options& wanted) : form_{wanted.key_bytes, wanted.payload}, seed_(wanted.seed) {
@@ -72,12 +102,13 @@ class source {
   std::unique_ptr<irregular::input_file> file_;
 };
 
-// Whether every element here is in order, the first of them also behind the last on the PE before. Behind a barrier.
+// Whether every element here is in order, and the first one not before the last of the previous PE. Call after a
+// barrier.
 bool is_sorted_here(std::span<const std::byte> elements, const std::byte* symmetric, const element_form& form,
                     const shares& all) {
   const std::size_t size = form.bytes();
   if (elements.empty()) return true;
-  if (shmem_my_pe() > 0) {  // the PE before is full
+  if (shmem_my_pe() > 0) {  // the previous PE is full
     std::vector<std::byte> before(size);
     shmem_getmem(before.data(), symmetric + (all.block - 1) * size, size, shmem_my_pe() - 1);
     if (!radix_sort::in_order(before.data(), elements.data(), form)) return false;
@@ -107,7 +138,7 @@ int run(const options& wanted, const source& unsorted) {
   radix_sort::sorter<Bytes> sorter(form, wanted.digit_bits, threads, all_elements, moves);
 
   std::byte* result = nullptr;
-  // All passes are one visit of the region: many short ones would lie between two readings of a meter.
+  // All passes are one visit of the region, because many short ones would fall between two samples of a meter.
   const auto passes_of = [&](uint64_t passes, irregular::stopwatch& watch) {
     watch.start();
     for (uint64_t i = 0; i < passes; ++i) {

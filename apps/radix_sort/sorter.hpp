@@ -1,4 +1,4 @@
-// The radix sort: digit after digit from the least, each element travels to its position in the order of that digit.
+// The radix sort: digit by digit from the least significant, each element travels to its position in that order.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -27,8 +27,8 @@ class sorter {
         next_(threads.size(), std::vector<position>(std::size_t{1} << digit_bits)),
         counts_(threads.size() == 1 ? 0 : threads.size(), std::vector<std::uint64_t>(std::size_t{1} << digit_bits)) {}
 
-  // Sorts the elements in `from`; the result is in the buffer it returns, `from` or `other`, both of which are
-  // symmetric and overwritten. Collective.
+  // Sorts the elements in `from`. Returns the buffer with the result, `from` or `other`; both are symmetric and
+  // overwritten. Collective.
   std::byte* sort(std::byte* from, std::byte* other) {
     moves_made_ = 0;
     const std::size_t bytes = shares_.count(shmem_my_pe()) * moves_.size();
@@ -41,11 +41,11 @@ class sorter {
     return from;
   }
 
-  // Passes of the last sort() in which elements moved.
+  // The passes of the last sort() in which elements moved.
   [[nodiscard]] unsigned moves_made() const { return moves_made_; }
 
  private:
-  // False when all have the same digit: they stay where they are.
+  // False if all elements have the same digit and stay in place.
   bool pass(std::span<const std::byte> elements, const digit& now, std::byte* into) {
     const std::size_t size = moves_.size(), count = elements.size() / size;
     threads_.share(count, [&](unsigned thread, std::size_t begin, std::size_t end) {
@@ -75,13 +75,13 @@ class sorter {
       for (std::size_t d = 0; d < of_thread.size(); ++d) all[d] += of_thread[d];
   }
 
-  // A thread's elements of a digit follow those of the threads before it.
+  // A thread's elements of a digit follow those of earlier threads.
   void find_positions_of_threads() {
     for (std::size_t thread = 0; thread + 1 < counts_.size(); ++thread)
       for (std::size_t d = 0; d < next_[thread].size(); ++d) {
         const position& before = next_[thread][d];
         std::uint64_t pe = before.pe, offset = before.offset + counts_[thread][d];
-        for (; offset >= shares_.block; ++pe) offset -= shares_.block;  // seldom: cheaper than a division
+        for (; offset >= shares_.block; ++pe) offset -= shares_.block;  // rarely runs: cheaper than a division
         next_[thread + 1][d] = {static_cast<std::uint32_t>(pe), static_cast<std::uint32_t>(offset)};
       }
   }
@@ -100,7 +100,8 @@ class sorter {
     }
   }
 
-  // Positions of digits are looked up at random, in more memory than the nearest cache has: they are fetched so early.
+  // Positions of digits are accessed at random, in more memory than the nearest cache has: they are prefetched this
+  // early.
   static constexpr std::size_t elements_ahead = 16;
 
   element_form form_;
@@ -109,8 +110,8 @@ class sorter {
   shares shares_;
   mover<Bytes>& moves_;
   positions positions_;
-  std::vector<std::vector<position>> next_;         // of each thread and digit
-  std::vector<std::vector<std::uint64_t>> counts_;  // likewise, where there are several threads
+  std::vector<std::vector<position>> next_;         // by thread and digit
+  std::vector<std::vector<std::uint64_t>> counts_;  // likewise, if there are several threads
   unsigned moves_made_ = 0;
 };
 

@@ -4,7 +4,7 @@
 
 #include <shmem.h>
 #include <time.h>
-#ifdef LULL_API  // this is the shmem.h of Lull
+#ifdef LULL_API  // shmem.h is that of Lull
 #define SHIFT_HAS_REGIONS 1
 #include <lull/meter.h>
 #endif
@@ -18,7 +18,7 @@
 namespace shift {
 namespace {
 
-constexpr double batch_s = 2e-6;  // what is timed at once takes at least this: the clock itself takes some 0.05 us
+constexpr double batch_s = 2e-6;  // a timed batch takes at least this long: the clock itself takes some 0.05 us
 constexpr double least_warm_up_s = 1e-3;
 constexpr std::uint64_t least_warm_up = 8;
 
@@ -60,8 +60,8 @@ bench::bench(const options& wanted, transfer& moves)
       number_(sizeof(std::uint64_t)) {}
 
 result bench::measure(std::size_t bytes) {
-  // Warm-ups double until one fills a tenth of the time: the first transfers run into cold caches, and a policy that
-  // predicts has to see some first. The fastest tells how long a transfer takes: others may have been disturbed.
+  // Warm-ups double until one fills a tenth of the time: the first transfers run with cold caches, and a policy that
+  // predicts needs some first. The fastest gives the duration of a transfer, because others may have been disturbed.
   const double enough = std::max(wanted_.seconds / 10, least_warm_up_s);
   const std::uint64_t turns = std::max<std::uint64_t>(partners_.size(), 1);
   double each = std::numeric_limits<double>::infinity();
@@ -158,7 +158,7 @@ std::uint64_t bench::verify(std::size_t bytes, std::uint64_t count) const {
   std::vector<int> others;
   if (moves_.fetches()) {
     others = partners_;
-  } else {  // those whose partner this PE is
+  } else {  // the PEs whose partner this PE is
     for (int distance = 1; distance < pes && (distance == 1 || wanted_.to == "all"); ++distance) {
       const int sender = (me - distance + pes) % pes;
       if (wanted_.from == "all" || sender == 0) others.push_back(sender);

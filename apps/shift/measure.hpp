@@ -1,4 +1,4 @@
-// Timing the transfers of one size, on all PEs together.
+// Times the transfers of one size, on all PEs together.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace shift {
 
-// Of all PEs that transfer, as PE 0 knows it; `right` everybody knows.
+// Results of all PEs that transfer, on PE 0; `right` on all PEs.
 struct result {
   std::size_t bytes = 0;
   std::uint64_t transfers = 0;
   double latency_us = 0, p10_us = 0, p90_us = 0;
-  double mb_per_s = 0;  // of each PE, while it transfers
+  double mb_per_s = 0;  // per PE, while it transfers
   double cpu_s = 0;     // of all threads of these PEs, while they transfer
-  double cpu_us = 0;    // for one transfer: the median where each is timed by itself, with gaps, else the mean
+  double cpu_us = 0;    // per transfer: the median if each is timed individually, with gaps; otherwise the mean
   bool right = true;
 };
 
-// What one PE has seen of one size; copied from PE to PE as it stands.
+// The counts of one PE for one size; copied from PE to PE as bytes.
 struct account {
   std::array<double, 1024> latency_us{};  // a random selection of all
   std::array<double, 1024> cpu_us{};      // of the same transfers; with gaps only
@@ -30,16 +30,16 @@ struct account {
   double transferring_s = 0, cpu_s = 0;
 };
 
-// The symmetric cells of a measurement; made by all PEs together, used for all sizes.
+// The symmetric cells of a measurement, shared by all sizes. Constructed by all PEs together.
 class bench {
  public:
   bench(const options& wanted, transfer& moves);
 
-  // Collective. Transfers `bytes` as often as wanted, and checks what arrived if that is.
+  // Collective. Transfers `bytes` bytes as often as requested, and verifies the result on request.
   [[nodiscard]] result measure(std::size_t bytes);
 
  private:
-  // Transfers `count` times, each to the next of the partners; times them in batches of `batch`.
+  // Transfers `count` times, each to the next partner; times them in batches of `batch`.
   void run(std::size_t bytes, std::uint64_t count, std::uint64_t batch, account& seen);
   void pause() const;
   [[nodiscard]] std::uint64_t from_first(std::uint64_t mine);
@@ -48,7 +48,7 @@ class bench {
 
   const options& wanted_;
   transfer& moves_;
-  std::vector<int> partners_;  // of this PE, in turn; none when it does not transfer
+  std::vector<int> partners_;  // of this PE, in turn; empty if it does not transfer
   symmetric cells_, number_;
 };
 

@@ -1,4 +1,4 @@
-// What shift is asked to do: its command line, read and checked.
+// The command line of shift, read and checked.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct options {
   [[nodiscard]] std::vector<std::size_t> sizes() const;
 };
 
-// The command line asks for help: `what()` is that.
+// The command line requests help, which is `what()`.
 class help_wanted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,13 +1,13 @@
 // shift: every PE transfers to the next one and waits until each transfer has arrived.
 //
 // The benchmark of "Designing energy efficient communication runtime systems: a view from PGAS models": put, get,
-// accumulate and strided put over a range of sizes. With `--to all` a PE takes every other PE in turn, as there.
+// accumulate and strided put over a range of sizes. With `--to all` a PE transfers to all other PEs in turn, as there.
 // For each size: latency, rate and CPU time. Time and energy are those of the region "transfers"; metrics go into the
 // record of the run (`lull measure -- lull run -n 2 shift`).
 //
-// Plain OpenSHMEM where the transfer is: any library's C++ compiler builds it, then without accumulate and regions.
+// The transfers are plain OpenSHMEM: any library's C++ compiler builds it, then without accumulate and regions.
 #include <shmem.h>
-#ifdef LULL_API  // this is the shmem.h of Lull
+#ifdef LULL_API  // shmem.h is that of Lull
 #include <lull/meter.h>
 #include <shmemx.h>
 #define SHIFT_ON_LULL 1
@@ -25,7 +25,7 @@
 
 namespace {
 
-// One line from PE 0, and the job ends. All PEs find the same mistake, so the others only wait for the end.
+// PE 0 prints one line and the job ends. All PEs find the same mistake, so the others only wait for the end.
 [[noreturn]] void refuse(const std::string& line, int code) {
   if (shmem_my_pe() == 0) {
     std::fprintf(stderr, "shift: %s\n", line.c_str());
@@ -39,7 +39,7 @@ int nodes() {
 #ifdef SHIFT_ON_LULL
   return shmemx_n_nodes();
 #else
-  return 0;  // OpenSHMEM itself does not tell
+  return 0;  // OpenSHMEM does not provide it
 #endif
 }
 

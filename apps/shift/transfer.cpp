@@ -1,7 +1,7 @@
 #include "transfer.hpp"
 
 #include <shmem.h>
-#ifdef LULL_API  // this is the shmem.h of Lull
+#ifdef LULL_API  // shmem.h is that of Lull
 #define SHIFT_HAS_EXTENSIONS 1
 #include <shmemx.h>
 #endif
@@ -14,12 +14,12 @@
 namespace shift {
 namespace {
 
-// The byte at `index` of what PE `pe` sends.
+// The byte at `index` of the data that PE `pe` sends.
 std::byte pattern(int pe, std::size_t index) {
   return static_cast<std::byte>((static_cast<std::size_t>(pe) + 1) * 37 + index * 7 + (index >> 8U));
 }
 
-// An area for each PE that may use one, and one for what is sent.
+// An area for each PE that may use one, and one for the data to send.
 class areas {
  public:
   areas(const options& wanted, std::size_t bytes_each)
@@ -38,7 +38,7 @@ class areas {
 
  private:
   std::size_t each_;
-  bool shared_;  // one area for all: only one PE uses it
+  bool shared_;  // one area for all, because only one PE uses it
   symmetric memory_;
 };
 
@@ -80,7 +80,7 @@ class get final : public contiguous {
   [[nodiscard]] bool fetches() const override { return true; }
 };
 
-// Blocks of equal size, as far apart as they are long, on both sides.
+// Blocks of equal size with gaps of the same size, on both sides.
 class strided final : public transfer {
  public:
   strided(const options& wanted, std::size_t largest) : block_(wanted.block), areas_(wanted, 2 * largest + block_) {}
@@ -122,7 +122,7 @@ class strided final : public transfer {
 };
 
 #ifdef SHIFT_HAS_EXTENSIONS
-// Doubles added to doubles; the values are small integers, so that sums are exact.
+// Adds doubles to doubles; the values are small integers, so that sums are exact.
 class accumulate final : public transfer {
  public:
   accumulate(const options& wanted, std::size_t largest) : areas_(wanted, largest) {}

@@ -1,4 +1,4 @@
-// The four primitives of shift, over symmetric memory of their own, and the check of what they have moved.
+// The four primitives of shift, each with its own symmetric memory, and the check of the moved data.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -12,7 +12,7 @@ class no_room : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Symmetric memory, zero at first; made and destroyed by all PEs together. Throws no_room.
+// Symmetric memory, zero at first; constructed and destroyed by all PEs together. Throws no_room.
 class symmetric {
  public:
   explicit symmetric(std::size_t bytes);
@@ -25,11 +25,11 @@ class symmetric {
   std::byte* data_;
 };
 
-// What travels between this PE and another lands in an area that belongs to that other PE: at the target of a put the
-// area of its sender, at the caller of a get that of the PE it came from. So what arrived can be told apart.
+// Data between this PE and another arrives in an area of that other PE: at the target of a put in the area of its
+// sender, at the caller of a get in that of the source. The data of different PEs can thus be distinguished.
 class transfer {
  public:
-  // Collective. `largest` is the most bytes that move() will be asked for.
+  // Collective. `largest`: the most bytes that move() will get.
   [[nodiscard]] static std::unique_ptr<transfer> make(const options& wanted, std::size_t largest);
   virtual ~transfer() = default;
   transfer(const transfer&) = delete;
@@ -38,12 +38,12 @@ class transfer {
   // Moves `bytes` to or from `pe`, and returns when they have arrived.
   virtual void move(std::size_t bytes, int pe) = 0;
 
-  // Whether data come to the caller of move(), and not to the PE it names.
+  // Whether data comes to the caller of move(), rather than to the PE that it names.
   [[nodiscard]] virtual bool fetches() const { return false; }
 
-  // Fills what will be sent, and empties all areas. No move may be under way at this PE.
+  // Fills the data to send and clears all areas. This PE must have no move in flight.
   virtual void prepare(std::size_t bytes) = 0;
-  // Whether the area of `other` holds what `moves` moves of `bytes` leave there since prepare().
+  // Whether the area of `other` contains the result of `moves` moves of `bytes` bytes since prepare().
   [[nodiscard]] virtual bool holds(int other, std::size_t bytes, std::size_t moves) const = 0;
 
  protected:

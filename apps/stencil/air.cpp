@@ -9,15 +9,15 @@
 namespace stencil {
 namespace {
 
-constexpr float mixing = 0.05F;       // of a difference to a neighbour, in a step
-constexpr double fastest_wind = 0.4;  // cells a step
+constexpr float mixing = 0.05F;       // of the difference to a neighbour, per step
+constexpr double fastest_wind = 0.4;  // cells per step
 
 double some_arithmetic(double value, std::uint64_t rounds) {
   for (std::uint64_t i = 0; i < rounds; ++i) value = std::fma(value, 0.999999, 1e-6);
   return value;
 }
 
-// What comes in over a border with this wind and mixing, from `before` to `here`.
+// The inflow across a border with this wind and mixing, from `before` to `here`.
 inline float flux(float wind, float before, float here) {
   return (wind > 0 ? wind * before : wind * here) + mixing * (before - here);
 }
@@ -35,7 +35,7 @@ air::air(grid& where, double cell_ns, bool asleep) : grid_(where) {
   }
   now_.assign(quantity_names.size(), std::vector<float>(grid_.volume()));
   for (std::size_t q = 0; q < now_.size(); ++q) {
-    // A cloud of each, somewhere else.
+    // A cloud of each quantity, in different places.
     const double angle = 2 * std::numbers::pi * static_cast<double>(q) / static_cast<double>(now_.size());
     const std::array centre{all[0] * (0.5 + 0.3 * std::cos(angle)), all[1] * (0.5 + 0.3 * std::sin(angle))};
     for (int z = 0; z < cells[2]; ++z)
@@ -53,7 +53,8 @@ air::air(grid& where, double cell_ns, bool asleep) : grid_(where) {
     measure(cell_ns);
 }
 
-// All processes spend the same, whatever else their cores had to do just now: the least of several.
+// Takes the minimum of several measurements, so that all processes spend the same time whatever other load their cores
+// had.
 void air::measure(double cell_ns) {
   double of_step = 1e30, of_round = 1e30;
   constexpr std::uint64_t rounds = 200'000;

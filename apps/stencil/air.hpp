@@ -1,9 +1,10 @@
-// The air: 25 quantities in each cell, carried by a wind that turns with height and mixed with their neighbours'.
+// The air: 25 quantities in each cell, carried by a wind that turns with height and mixed with those of neighbouring
+// cells.
 //
-// The scheme is first order, upwind, in the form of fluxes: what leaves a cell comes into the next, so the sum of a quantity
-// stays. A step of it takes some 50 ns a cell; an atmospheric model takes some microseconds, most of them for what happens
-// within a cell (radiation, condensation). That is stood for by arithmetic whose result nobody uses, as long as asked for; or
-// by sleep, where there are more processes than cores, and each shall be as fast as on a core of its own.
+// The scheme is first-order upwind in flux form: what leaves a cell enters the next, so the sum of a quantity is
+// constant. A step takes some 50 ns per cell; in an atmospheric model it takes some microseconds, most of them for
+// processes within a cell (radiation, condensation). Arithmetic without effect, of the requested duration, stands for
+// these; or sleep, where there are more processes than cores and each must be as fast as on its own core.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,15 +22,16 @@ inline constexpr std::array<std::string_view, 25> quantity_names{
 
 class air {
  public:
-  // `cell_ns`: what a cell takes in a step; what the step itself does not take is spent, asleep if so asked. Measures both.
+  // `cell_ns`: time per cell and step; the part that the step does not take is spent computing, or asleep. Measures
+  // both.
   air(grid& where, double cell_ns, bool asleep);
 
   void step();
   void exchange() { grid_.exchange(now_); }  // before the next step
 
   [[nodiscard]] const std::vector<std::vector<float>>& quantities() const { return now_; }  // by quantity_names
-  [[nodiscard]] std::vector<std::uint8_t> cloudy() const;  // of each cell, without borders
-  [[nodiscard]] double sum(std::size_t quantity) const;    // over all processes
+  [[nodiscard]] std::vector<std::uint8_t> cloudy() const;                                   // by cell, without borders
+  [[nodiscard]] double sum(std::size_t quantity) const;                                     // over all processes
 
  private:
   void carry();
@@ -39,9 +41,9 @@ class air {
 
   grid& grid_;
   std::vector<std::vector<float>> now_, next_;
-  std::vector<float> wind_x_, wind_y_;  // by height, in cells a step
-  double asleep_s_ = 0;                 // of a whole step; 0: it is not spent asleep
-  std::uint64_t rounds_ = 0;            // of spend(), a cell
+  std::vector<float> wind_x_, wind_y_;  // by height, in cells per step
+  double asleep_s_ = 0;                 // per step; 0: time is not spent asleep
+  std::uint64_t rounds_ = 0;            // of spend(), per cell
   volatile double spent_ = 1;
 };
 

@@ -7,7 +7,7 @@
 namespace stencil {
 namespace {
 
-// Calls visit(place) for the cells of a side: x (axis 0) or y (axis 1) is `at`, the other and z run.
+// Calls visit(place) for the cells of one side: x (axis 0) or y (axis 1) is `at`; the other and z vary.
 template <class Visit>
 void over_side(const grid& of, int axis, int at, Visit&& visit) {
   const auto cells = of.cells();

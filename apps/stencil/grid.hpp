@@ -1,5 +1,5 @@
-// The plane's cells, distributed over processes in two dimensions: columns of air, whole from the ground to the top, in a rectangle
-// for each process. The plane has no border: what leaves at one side comes in at the other.
+// The cells of the plane, distributed over processes in two dimensions: each process has a rectangle of whole columns
+// of air. The plane is periodic: what leaves on one side enters on the other.
 #pragma once
 #include <mpi.h>
 
@@ -11,7 +11,8 @@ namespace stencil {
 
 class grid {
  public:
-  // Collective. `cells` of each process, or of all together. Throws usage_error, on all, when they cannot be distributed equally.
+  // Collective. `cells`: per process, or in total with `of_all`. Throws usage_error on all processes if they cannot be
+  // distributed equally.
   grid(std::array<int, 3> cells, bool of_all);
   ~grid();
   grid(const grid&) = delete;
@@ -26,16 +27,16 @@ class grid {
     return {processes_[0] * cells_[0], processes_[1] * cells_[1], cells_[2]};
   }
 
-  // Of one quantity: its cells and, around them in x and y, one row of the neighbours'.
+  // Sizes of one quantity: its cells and, around them in x and y, one row of the neighbours' cells.
   [[nodiscard]] std::size_t row() const { return static_cast<std::size_t>(cells_[0]) + 2; }
   [[nodiscard]] std::size_t layer() const { return row() * (static_cast<std::size_t>(cells_[1]) + 2); }
   [[nodiscard]] std::size_t volume() const { return layer() * static_cast<std::size_t>(cells_[2]); }
-  [[nodiscard]] std::size_t at(int x, int y, int z) const {  // -1 and cells() are the neighbours'
+  [[nodiscard]] std::size_t at(int x, int y, int z) const {  // -1 and cells() are the neighbours' cells
     return static_cast<std::size_t>(z) * layer() + static_cast<std::size_t>(y + 1) * row() +
            static_cast<std::size_t>(x + 1);
   }
 
-  // Brings the neighbours' rows up to date, for all quantities in one message to each neighbour.
+  // Updates the neighbours' rows, in one message per neighbour for all quantities.
   void exchange(std::vector<std::vector<float>>& quantities);
 
  private:

@@ -1,4 +1,4 @@
-// What stencil is asked to do: its command line, read and checked.
+// The command line of stencil, read and checked.
 #pragma once
 #include <array>
 #include <stdexcept>
@@ -11,14 +11,14 @@ struct options {
   bool cells_of_all = false;             // or of all processes together
   int steps = 100;
   int every = 10;         // steps between two outputs; 0: no output
-  double cell_ns = 2700;  // computation of a cell in a step
-  bool asleep = false;    // its time passes asleep
+  double cell_ns = 2700;  // computation per cell and step
+  bool asleep = false;    // spends it asleep
   std::string out = ".";  // folder of the files
   bool verify = false;
   bool json = false;
 };
 
-// The command line asks for help: `what()` is that.
+// The command line requests help, which is `what()`.
 class help_wanted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -11,7 +11,7 @@
 namespace stencil {
 namespace {
 
-// What HDF5 says of the call that has just failed: the cause, not what followed from it.
+// HDF5's reason for the last failure: the cause, not its consequences.
 std::string reason_of_hdf5() {
   std::string cause;
   const auto first = [](unsigned, const H5E_error2_t* error, void* into) -> herr_t {
@@ -23,7 +23,7 @@ std::string reason_of_hdf5() {
   return cause.empty() ? "HDF5 gives no reason" : cause;
 }
 
-// An identifier of HDF5 that is closed at its end.
+// An identifier of HDF5, closed at the end of its scope.
 class owned {
  public:
   owned(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {
@@ -59,7 +59,7 @@ void write_attribute(hid_t file, const char* name, const std::vector<int>& value
 void write_dataset(hid_t file, const char* name, hid_t type_in_file, hid_t type, hid_t in_memory, hid_t in_file,
                    const void* data) {
   const owned properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  owned::check(H5Pset_obj_track_times(properties, false));  // the same air makes the same bytes
+  owned::check(H5Pset_obj_track_times(properties, false));  // the same air gives the same bytes
   const owned set(H5Dcreate2(file, name, type_in_file, in_file, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose);
   owned::check(H5Dwrite(set, type, in_memory, in_file, H5P_DEFAULT, data));
 }
@@ -88,7 +88,7 @@ void write_all(const std::string& path, int step, const grid& where, const air& 
 }  // namespace
 
 void write_output(const std::string& folder, int step, const grid& where, const air& what) {
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // said below, in one line
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // reported below, in one line
   std::array<char, 64> name{};
   std::snprintf(name.data(), name.size(), "stencil_%06d_%05d.h5", step, where.rank());
   const std::string path = folder + "/" + name.data();

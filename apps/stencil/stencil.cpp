@@ -1,8 +1,9 @@
-// stencil: a program of the kind whose output is to be managed: it computes, and now and then each process writes a file.
+// stencil: an example of a program whose output is to be managed: it computes, and at intervals each process writes a
+// file.
 //
-// An atmosphere-like code in three dimensions, distributed over processes in two: `--cells` for each process, some microseconds a
-// cell and step, 101 bytes a cell and output. It calls MPI and HDF5, and knows nothing of who else may write its files
-// (`lull stage`). Prints where the time went: computing, exchanging borders, writing.
+// An atmosphere-like code in three dimensions, distributed over processes in two: `--cells` per process, some
+// microseconds per cell and step, 101 bytes per cell and output. It calls MPI and HDF5 and is independent of who writes
+// its files (`lull stage`). Prints the time spent computing, exchanging borders and writing.
 #include <mpi.h>
 #if __has_include(<lull/meter.h>)
 #include <lull/meter.h>
@@ -46,7 +47,7 @@ struct outcome {
   std::array<double, phases> mean_s{}, most_s{};  // over the processes
   double wall_s = 0;
   int outputs = 0;
-  double bytes = 0;  // of all files' data
+  double bytes = 0;  // data of all files
   bool right = true;
 };
 
@@ -73,7 +74,7 @@ outcome run(const stencil::options& wanted, stencil::grid& where) {
   for (double& sum : found.mean_s) sum /= where.processes();
   const auto all = where.all_cells();
   found.bytes = static_cast<double>(stencil::bytes_of_cell) * all[0] * all[1] * all[2] * found.outputs;
-  if (wanted.verify) found.right = std::abs(air.sum(0) / before - 1) < 1e-4;  // quantities are of single precision
+  if (wanted.verify) found.right = std::abs(air.sum(0) / before - 1) < 1e-4;  // quantities have single precision
   return found;
 }
 
@@ -124,7 +125,7 @@ int main(int argc, char** argv) {
   } catch (const stencil::usage_error& mistake) {
     if (is_first()) std::fprintf(stderr, "stencil: %s\n", mistake.what());
     code = 2;
-  } catch (const std::exception& failure) {  // of this process alone: the others would wait for it
+  } catch (const std::exception& failure) {  // on this process alone: the others would wait for it
     std::fprintf(stderr, "stencil: %s\n", failure.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

@@ -1,4 +1,4 @@
-// The clocks of this process in seconds, and quantiles of what they have measured.
+// The clocks of this process in seconds, and quantiles of measurements.
 #pragma once
 #include <time.h>
 
@@ -17,7 +17,7 @@ inline double seconds(clockid_t clock) {
 inline double wall() { return seconds(CLOCK_MONOTONIC); }
 inline double cpu() { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
-// The nearest of the values; of none, 0.
+// The nearest value; 0 if there are none.
 inline double quantile(std::span<const double> sorted, double q) {
   return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)))];
 }

@@ -19,7 +19,7 @@ namespace {
 
 using irregular::input_file;
 
-// What is wrong with the text at a place in the file.
+// An error in the text, and its place in the file.
 struct wrong_line {
   const char* at;
   std::string found;
@@ -45,7 +45,7 @@ std::string_view next_line(std::string_view& text) {
 
 bool is_empty(std::string_view line) { return next_word(line).empty(); }
 
-// The word again, short enough for a message.
+// The word in quotes, shortened for a message.
 std::string in_quotes(std::string_view word) {
   return word.size() > 32 ? fmt::format("'{}...'", word.substr(0, 32)) : fmt::format("'{}'", word);
 }
@@ -67,9 +67,9 @@ void end_of(std::string_view line) {
 
 struct form {
   bool is_matrix = false;
-  int values = 0;              // behind the two vertices of an edge
-  std::uint64_t vertices = 0;  // as the head says; of a list: as many as could be
-  std::uint64_t edges = 0;     // as the head says
+  int values = 0;              // number of values after the two vertices of an edge
+  std::uint64_t vertices = 0;  // from the header; for a list: the largest possible number
+  std::uint64_t edges = 0;     // from the header
   std::string_view lines;      // with the edges
 };
 
@@ -126,7 +126,7 @@ form form_of(const input_file& file) {
   throw file.mistake("its name ends neither in .mtx (Matrix Market) nor in .txt or .el (a list of edges)");
 }
 
-// The lines that begin in the PE's part of all bytes.
+// The lines that begin in this PE's part of the bytes.
 std::string_view share_of(std::string_view lines) {
   const auto me = static_cast<std::size_t>(shmem_my_pe()), pes = static_cast<std::size_t>(shmem_n_pes());
   const auto begin_of = [&](std::size_t part) -> std::size_t {

@@ -1,4 +1,4 @@
-// Where the edges of a graph come from: a file, or a rule.
+// The source of a graph's edges: a file, or a rule.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -20,10 +20,10 @@ class edge_source {
   edge_source(const edge_source&) = delete;
   edge_source& operator=(const edge_source&) = delete;
 
-  // Calls `found` with the edges of which this PE knows, in any direction and as often as they come. Waits for nobody.
+  // Calls `found` with the edges known to this PE, in any direction and with repetitions. Not collective.
   virtual void read(const std::function<void(const edge&)>& found) = 0;
 
-  // Those of the whole graph. Collective, once after read().
+  // The number of vertices of the whole graph. Collective, once after read().
   [[nodiscard]] virtual std::uint64_t vertices(irregular::reduction& all) = 0;
 };
 

@@ -1,5 +1,5 @@
-// The edges of each PE in a hash table in symmetric memory, so that anybody may look: the owner in its own memory,
-// others by gets.
+// The edges of each PE in a hash table in symmetric memory, so that every PE can look them up: the owner in its own
+// memory, others by gets.
 #pragma once
 #include <shmem.h>
 
@@ -15,14 +15,14 @@
 
 namespace triangles {
 
-// Is there an edge from vertex number `from` of the PE that is asked up to the vertex `to`?
+// Is there an edge from vertex number `from` of the target PE up to the vertex `to`?
 struct question {
   std::uint32_t from, to;
 };
 
 class edge_table {
  public:
-  // Collective. Tables are equally large on all PEs, at most half full.
+  // Collective. Tables have the same size on all PEs and are at most half full.
   edge_table(const graph& of, irregular::reduction& all)
       : cells_(std::bit_ceil(2 * static_cast<std::size_t>(all.largest(of.edges_here())) + 1), "a table of the edges"),
         mask_(cells_.size() - 1) {

@@ -29,7 +29,7 @@ graph::graph(edge_source& edges, irregular::reduction& all) {
       ends.push(pair_of(u.number, e.v), static_cast<int>(u.pe));
       ends.push(pair_of(v.number, e.u), static_cast<int>(v.pe));
     });
-    ends.done();  // before any other call that waits for all: who waits there handles no items
+    ends.done();  // before any other collective call: PEs that wait there handle no items
   }
   vertices_ = edges.vertices(all);
   std::ranges::sort(pairs);
@@ -55,7 +55,7 @@ void graph::keep_those_above(std::span<const std::uint64_t> pairs) {
     asked.done();
   }
 
-  std::vector<std::uint64_t> kept;  // of one vertex: degree and number of those above it
+  std::vector<std::uint64_t> kept;  // for one vertex: degree and number of those above it
   begins_.push_back(0);
   std::size_t i = 0;
   for (std::uint32_t vertex = 0; vertex < here; ++vertex) {

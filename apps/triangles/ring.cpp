@@ -19,8 +19,8 @@ void ring::read(const std::function<void(const edge&)>& found) {
     for (std::uint64_t step = 1; step <= reach_; ++step) found({name_of(vertex), name_of((vertex + step) % vertices_)});
 }
 
-// A Feistel network permutes the numbers of twice half_bits_ bits; one that is too large is permuted again, until it is
-// a vertex: that permutes the vertices.
+// A Feistel network permutes the numbers of 2 · half_bits_ bits. A result that is too large is permuted again until it
+// is a vertex, which gives a permutation of the vertices.
 std::uint32_t ring::name_of(std::uint64_t vertex) const {
   const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
   do {

@@ -1,5 +1,5 @@
-// A graph whose triangles are known, of any size: each vertex of a ring is joined to the nearest `reach` on both sides,
-// and the vertices have shuffled names.
+// A graph of any size with a known number of triangles: each vertex of a ring is joined to the nearest `reach` vertices
+// on both sides, and the vertices have shuffled names.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,7 +10,7 @@ namespace triangles {
 
 class ring final : public edge_source {
  public:
-  // More than 3 · reach vertices: no triangle goes around the ring.
+  // There are more than 3 · reach vertices, so that no triangle goes around the ring.
   ring(std::uint64_t vertices, std::uint64_t reach, std::uint64_t seed);
 
   void read(const std::function<void(const edge&)>& found) override;

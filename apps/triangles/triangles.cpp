@@ -1,10 +1,10 @@
-// triangles: counts the triangles of an undirected graph that lies on all PEs.
+// triangles: counts the triangles of an undirected graph that is distributed over all PEs.
 //
-// For each two vertices v and w above a vertex, v below w, the owner of v is asked whether v and w are joined:
-// `--mode direct` looks itself, by a get of each cell of a hash table there that has to be read, the other modes push
-// the question into an aggregator. Each triangle is found once, from its lowest vertex. The number is verified against
-// `--expect`, and against the known one where no file is given. Time and energy are those of the region "wedges";
-// metrics go into the record of the run (`lull measure -- lull run -n 4 triangles --input graph.mtx`).
+// For each pair of vertices v and w above a vertex, v below w, the owner of v determines whether v and w are joined:
+// `--mode direct` looks it up by gets from a hash table there; the other modes push the question into an aggregator.
+// Each triangle is found once, from its lowest vertex. The number is verified against `--expect`, or against the known
+// one if no file is given. Time and energy are those of the region "wedges"; metrics go into the record of the run
+// (`lull measure -- lull run -n 4 triangles --input graph.mtx`).
 #include <fmt/format.h>
 #include <lull/meter.h>
 #include <shmem.h>
@@ -34,7 +34,31 @@ using triangles::home;
 using triangles::options;
 using triangles::question;
 
-// Counts where an edge is found, which is where the question is answered.
+struct options : irregular::options {
+  std::string input;
+  std::optional<uint64_t> expect;
+  uint64_t vertices = 10'000;
+  uint64_t degree = 16;
+};
+
+void add_options(CLI::App& app, options& wanted) {
+  irregular::add_options(app, wanted, "a question", "the names of the vertices");
+  auto* const input =
+      app.add_option("--input", wanted.input, "Read the graph: Matrix Market *.mtx, or lines \"u v\" in *.txt, *.el")
+          ->option_text("FILE");
+  app.add_option("--expect", wanted.expect, "The number of triangles in the file")->needs(input)->option_text("N");
+  app.add_option("--vertices", wanted.vertices,
+                 "Vertices for each thread of each PE in a ring, whose triangles are known; instead of a file")
+      ->excludes(input)
+      ->check(CLI::Range(uint64_t{1}, triangles::most_vertices))
+      ->option_text("N  [10000]");
+  app.add_option("--degree", wanted.degree, "Neighbours of each vertex in the ring, half of them on each side")
+      ->excludes(input)
+      ->check(CLI::Range(2, 4096))
+      ->option_text("N  [16]");
+}
+
+// Counts found edges on the PE that answers the question.
 struct answer {
   const edge_table* edges;
   uint64_t* found;
@@ -43,7 +67,7 @@ struct answer {
 };
 using questions = lull::aggregator<question, answer>;
 
-// Calls ask(question, pe) for each wedge whose lowest vertex is here, numbers `begin` to `end`.
+// Calls ask(question, pe) for each wedge whose lowest vertex is here and has a number from `begin` to `end`.
 template <class Ask>
 void pass(const graph& of, std::size_t begin, std::size_t end, const Ask& ask) {
   const auto pes = static_cast<std::uint32_t>(shmem_n_pes());
@@ -65,7 +89,7 @@ uint64_t wedges_of(const graph& of) {
   return count;
 }
 
-// The triangles that must be found, where that is known.
+// The graph, and the number of its triangles if it is known.
 struct task {
   graph of;
   std::optional<uint64_t> expected;

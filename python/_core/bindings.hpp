@@ -1,4 +1,4 @@
-// The parts of the extension, each binding one room. The interface, with its documentation, is python/lull/_core.pyi.
+// The parts of the extension, one per room. python/lull/_core.pyi has the interface with its documentation.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -12,10 +12,10 @@ namespace lull::python {
 namespace {
 
 std::atomic<bool> ending = false;
-std::atomic<pthread_t> ends_it;    // the thread that ends the interpreter: it may take the lock to the last
-std::atomic<int> taking_lock = 0;  // threads that have seen the interpreter alive and do not have the lock yet
+std::atomic<pthread_t> ends_it;    // the thread that ends the interpreter, which may take the lock until the end
+std::atomic<int> taking_lock = 0;  // threads that saw the interpreter alive and do not have the lock yet
 
-// Announces this thread, which then may take the lock; past the end of the interpreter it stays here.
+// Announces this thread, which may then take the lock. After the end of the interpreter it never returns.
 void announce() {
   taking_lock.fetch_add(1);
   if (!ending.load() || pthread_equal(ends_it.load(), pthread_self()) != 0) return;
@@ -23,11 +23,11 @@ void announce() {
   for (;;) pause();
 }
 
-// Runs before the interpreter begins to end: who has been announced gets the lock first.
+// Runs before the interpreter begins to end: announced threads get the lock first.
 void end() {
   ends_it = pthread_self();
   ending = true;
-  // What a thread that is left behind holds is no leak.
+  // Objects held by threads that are left behind are no leaks.
   PyThreadState* const newest = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
   if (PyThreadState_Next(newest) != nullptr) nanobind::set_leak_warnings(false);
   PyThreadState* const state = PyEval_SaveThread();
@@ -54,7 +54,7 @@ locked::locked() {
 locked::~locked() { PyGILState_Release(state_); }
 
 void notice_the_end() {
-  // The other threads of a process that forks are not in its child.
+  // A forked child does not have the other threads.
   pthread_atfork(nullptr, nullptr, [] { taking_lock = 0; });
   nanobind::module_::import_("atexit").attr("register")(nanobind::cpp_function(end));
 }

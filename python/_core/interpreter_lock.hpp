@@ -1,15 +1,15 @@
-// Python's lock, given up for long work and taken again, also by a thread that outlives the interpreter.
+// Releases Python's lock for long work and takes it again, even in a thread that outlives the interpreter.
 //
-// A daemon thread may come back from long work when the interpreter has ended. Python's own calls then end the thread
-// by unwinding its stack, which C++ answers with std::terminate: the whole process aborts after its last line. Here
-// such a thread stays where it is until the process has ended.
+// A daemon thread may return from long work after the interpreter has ended. Python's own calls then end the thread by
+// unwinding its stack, which leads to std::terminate in C++: the whole process aborts after its last line. With these
+// classes such a thread blocks until the process has ended.
 #pragma once
 
 #include <Python.h>
 
 namespace lull::python {
 
-// From construction to destruction, this thread does without the lock.
+// Releases the lock from construction to destruction.
 class unlocked {
  public:
   unlocked();
@@ -21,7 +21,7 @@ class unlocked {
   PyThreadState* state_;
 };
 
-// From construction to destruction, any thread has the lock, for a call from long work back into Python.
+// Holds the lock from construction to destruction, in any thread, for a callback from long work into Python.
 class locked {
  public:
   locked();
@@ -33,7 +33,7 @@ class locked {
   PyGILState_STATE state_;
 };
 
-// To be called once, when the module is loaded: the end of the interpreter will be noticed.
+// Call once, when the module is loaded: registers for the end of the interpreter.
 void notice_the_end();
 
 }  // namespace lull::python

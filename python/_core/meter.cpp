@@ -25,7 +25,7 @@ using namespace nb::literals;
 namespace lull::python {
 namespace {
 
-// A channel also knows whose it is: sources and samplers hand out channels alone.
+// A channel with its source; sources and samplers return channels alone.
 struct owned_channel {
   meter::channel channel;
   std::string source;
@@ -37,7 +37,7 @@ struct source_found {
   std::string reason;
 };
 
-// Names are "source:what", by contract unique on the node.
+// Names are "source:what" and unique on the node by contract.
 std::vector<owned_channel> with_owner(std::span<const meter::channel> channels) {
   std::vector<owned_channel> result;
   for (const meter::channel& c : channels) result.push_back({c, c.name.substr(0, c.name.find(':'))});
@@ -51,7 +51,7 @@ std::vector<source_found> sources(const std::string& root) {
   return result;
 }
 
-// The value whose name is `name`, of an enumeration that begins with 0 and ends with `last`.
+// The enumerator named `name`, of an enumeration from 0 to `last`.
 template <class E>
 E named(std::string_view name, E last) {
   for (int i = 0; i <= static_cast<int>(last); ++i)

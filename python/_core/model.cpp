@@ -123,7 +123,7 @@ const char* judged(const std::pair<band, band>& present, const std::pair<band, b
   return "too slow";
 }
 
-// Of the [constants] of a machine file; empty: there is no problem.
+// For the [constants] of a machine file; empty: there is no problem.
 std::string problem_of_constants(const std::vector<std::pair<std::string, double>>& given) {
   machine known;
   for (const auto& [name, value] : given) {

@@ -8,7 +8,7 @@
 
 namespace {
 
-// What an error says may name a path that is not UTF-8.
+// The message of an error may contain a path that is not UTF-8.
 template <class Error>
 void pass_on(const std::exception_ptr& thrown, void* type) {
   try {
@@ -27,7 +27,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The native part of Lull: the settings table, the energy meter, the network simulator, the model, traces.";
   const nanobind::exception<lull::error> core_error(m, "CoreError");
   const nanobind::exception<lull::usage_error> core_usage_error(m, "CoreUsageError", core_error);
-  // What is registered last is tried first.
+  // The translator registered last is tried first.
   nanobind::register_exception_translator(pass_on<lull::error>, core_error.ptr());
   nanobind::register_exception_translator(pass_on<lull::usage_error>, core_usage_error.ptr());
   m.def("now_ns", lull::now_ns, "CLOCK_MONOTONIC in nanoseconds: the clock of samples and regions.");

@@ -34,7 +34,7 @@ namespace {
 
 using netsim::parameters;
 
-// One array per quantity instead of one record per link: what numpy can show without copying.
+// One array per quantity rather than one record per link, so that numpy can access it without copying.
 struct link_columns {
   std::vector<std::uint32_t> from, to;
   std::vector<std::uint8_t> kind;  // 0 injection, 1 ejection, 2 network
@@ -88,7 +88,7 @@ auto column(std::vector<T> Owner::*member) {
   return [member](nb::handle self) { return view(nb::cast<const Owner&>(self).*member, self); };
 }
 
-// Called without Python's lock; a signal that raises (Ctrl-C) ends the simulation with that exception.
+// Called without Python's lock; a signal handler that raises (Ctrl-C) ends the simulation with that exception.
 netsim::progress shown_by(const std::optional<nb::callable>& callback) {
   return [&callback](const netsim::state_of_run& s) {
     const locked with_lock;
@@ -108,7 +108,7 @@ netsim::result simulate(const netsim::description& described, const placed_nodes
   return netsim::simulate(asked, shown);
 }
 
-// Converts the trace, which simulations of it then find converted.
+// Converts the trace in advance for later simulations.
 void read_trace(const std::string& path, const std::string& iteration, const std::optional<nb::callable>& progress) {
   const auto shown = [&progress](std::uint64_t done, std::uint64_t all) {
     const locked with_lock;
@@ -119,7 +119,7 @@ void read_trace(const std::string& path, const std::string& iteration, const std
   (void)netsim::read_trace(path, iteration, shown);
 }
 
-// A static table as a list: nothing is copied, and what Python holds lives as long as the process.
+// A static table as a list without copies; its rows live as long as the process.
 template <class Row>
 nb::list rows_of(std::span<const Row> rows) {
   nb::list all;
@@ -127,7 +127,7 @@ nb::list rows_of(std::span<const Row> rows) {
   return all;
 }
 
-// A key with the section it stands in, which says at which words it applies.
+// A key with its section, which determines the words for which it applies.
 struct key_of_section {
   const netsim::key* of;
   const netsim::section* in;
@@ -147,7 +147,7 @@ std::vector<std::string> modes_of(const netsim::power_preset& preset) {
   return modes;
 }
 
-// Each once, in the order in which modes name them.
+// Each preset once, in the order of the modes.
 nb::list all_power_presets() {
   std::vector<const netsim::power_preset*> found;
   for (const netsim::power_mode& m : netsim::all_power_modes())
@@ -158,7 +158,7 @@ nb::list all_power_presets() {
   return all;
 }
 
-// How long a link is idle before its power mode does anything; 0 where it has no such key.
+// How long a link is idle before its power mode acts; 0 if the mode has no such key.
 netsim::picoseconds hold_of(const netsim::description& d) {
   const auto hold = d.asked.power.own.find("hold");
   return hold == d.asked.power.own.end() ? 0 : std::get<std::int64_t>(hold->second.is);

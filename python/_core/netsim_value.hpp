@@ -6,7 +6,7 @@
 
 namespace lull::python {
 
-// None, bool, int, float, str, list or tuple, mapping; anything else becomes its text, which no key allows.
+// None, bool, int, float, str, list or tuple, mapping; any other object becomes its text, which no key allows.
 [[nodiscard]] netsim::value value_of(nanobind::handle object);
 [[nodiscard]] nanobind::object object_of(const netsim::value& v);
 

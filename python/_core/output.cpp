@@ -29,7 +29,7 @@ output_objective objective_named(const std::string& name) {
   throw usage_error("choose who writes the output", "'" + name + "' is no objective", "time, energy or edp");
 }
 
-// A cost as if it were the machine's own field.
+// Accesses a cost like a field of the machine.
 template <double output_costs::*cost>
 double get(const output_machine& on) {
   return on.costs.*cost;

@@ -16,7 +16,7 @@ namespace nb = nanobind;
 namespace lull::python {
 namespace {
 
-// A row of the table together with what is in force, valid or not.
+// A row of the table with its current value, valid or not.
 struct setting_in_force {
   setting row;
   std::string value;

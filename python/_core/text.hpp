@@ -1,7 +1,7 @@
 // Text between Python and the core, in place of <nanobind/stl/string.h> and <nanobind/stl/string_view.h>.
 //
-// Paths, settings, labels of sensors and what tools print are bytes to the system, and need not be UTF-8. As everywhere in
-// Python, a byte that is none becomes a lone surrogate (`surrogateescape`), and goes back as the byte it was.
+// Paths, settings, labels of sensors and output of tools are bytes to the system and need not be UTF-8. As everywhere
+// in Python, an invalid byte becomes a lone surrogate (`surrogateescape`) and is converted back to the same byte.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -40,7 +40,7 @@ struct type_caster<std::string> {
   }
 };
 
-// Only towards Python: nothing would own the bytes of the other way.
+// Only towards Python, because in the other direction nothing would own the bytes.
 template <>
 struct type_caster<std::string_view> {
   NB_TYPE_CASTER(std::string_view, const_name("str"))

@@ -34,7 +34,7 @@ namespace {
 using trace::analysis;
 using trace::definitions;
 
-// What a trace holds and what it says, with what columns of it look at.
+// The contents of a trace and its analysis, to which columns refer.
 struct analysed {
   definitions all;
   analysis found;
@@ -46,13 +46,13 @@ nb::ndarray<nb::numpy, const T> view(const std::vector<T>& values, std::initiali
   return {values.data(), shape, owner};
 }
 
-// A copy of one number of each row, as an array of numpy.
+// A copy of one number of each row, as a numpy array.
 template <class T, class Rows, class Get>
 nb::ndarray<nb::numpy, T> column(const Rows& rows, std::size_t width, Get get) {
   auto made = std::make_unique<std::vector<T>>();
   made->reserve(rows.size() * width);
   for (const auto& row : rows) get(row, *made);
-  std::vector<T>* const values = made.release();  // the capsule's from here on
+  std::vector<T>* const values = made.release();  // owned by the capsule from here on
   const nb::capsule owner(values, [](void* p) noexcept {
     const std::unique_ptr<std::vector<T>> given_back(static_cast<std::vector<T>*>(p));
   });
@@ -68,7 +68,7 @@ auto column_of(std::vector<Row> analysis::*rows, Number Row::*member) {
   };
 }
 
-// Called without Python's lock, in any thread; a signal that raises (Ctrl-C) ends the work with that exception.
+// Called without Python's lock, in any thread; a signal handler that raises (Ctrl-C) ends the work with that exception.
 template <class Done>
 auto shown_by(const std::optional<nb::callable>& callback) {
   return [&callback](Done done, Done all) {
