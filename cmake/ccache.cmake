@@ -1,5 +1,5 @@
-# What was compiled before is taken from the cache of ccache, where it is installed and can write there: a home may be missing
-# or full. CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER, if they are set, also to nothing, are left as they are.
+# Uses ccache if it is installed and can write to its cache: the home may be missing or full. Keeps
+# CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER if they are set, even to an empty value.
 include_guard()
 
 if(DEFINED CMAKE_C_COMPILER_LAUNCHER OR DEFINED CMAKE_CXX_COMPILER_LAUNCHER)

@@ -1,12 +1,12 @@
-# Where things are installed. Two ways lead to the same picture below one prefix P:
+# The layout of the installation. Both ways of installing give the same layout below a prefix P:
 #
 #   P/bin/{lull,lullcc,lullc++,oshcc,oshrun,…}  P/include/{shmem.h,lull/}  P/lib/liblull-*.so  P/lib/pkgconfig  P/lib/cmake/lull
 #   P/share/man/{man1,man3}  P/share/{bash-completion,zsh,fish}
-#   <package>/{*.py,_core.so,libexec/,apps/,studies/}     the Python package `lull` and what only it runs
+#   <package>/{*.py,_core.so,libexec/,apps/,studies/}     the Python package `lull` and the programs that only it runs
 #
-# `cmake --install` puts <package> in P/lib/lull/python/lull; `pip install .` puts it in site-packages and the rest
-# in the environment's prefix. Both are four folders below P/lib, or below P/lib64 where that is Python's folder for what is
-# compiled, so one relative RPATH serves the executables.
+# `cmake --install` puts <package> into P/lib/lull/python/lull; `pip install .` puts it into site-packages and the rest into
+# the environment's prefix. Both are four folders below P/lib (or P/lib64, if Python keeps compiled packages there), so one
+# relative RPATH serves the executables.
 #
 # Three components, which become packages (cmake/packages.cmake): command, libraries, development.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME command)
@@ -24,9 +24,9 @@ set(LULL_INSTALL_INCLUDE "${LULL_INSTALL_PREFIX}include")
 set(LULL_INSTALL_SHARE "${LULL_INSTALL_PREFIX}share")
 set(LULL_EXECUTABLE_RPATH "$ORIGIN/../../../..;$ORIGIN/../../../../../lib")
 
-# A library that LD_PRELOAD brings into every program of a command, also into those of other kinds. A path with $LIB leads
-# each loader to a folder of its own: glibc's of 64 bits to the library, under the names that distributions give that folder,
-# glibc's of 32 bits to an empty one, and musl's, which does not know $LIB, nowhere; neither has anything to say then.
+# A library that LD_PRELOAD loads into every program of a command, including programs of other kinds. A path with $LIB
+# leads each loader to its own folder: 64-bit glibc to the library, under any of the names that distributions give that
+# folder; 32-bit glibc to an empty one; and musl, which does not know $LIB, to none. Neither of the last two prints anything.
 set(LULL_PRELOADED ${LULL_INSTALL_LIB}/lull/preload)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   set(LULL_LIBS_OF_64_BITS lib/aarch64-linux-gnu lib64)
@@ -42,7 +42,7 @@ execute_process(
 if(failed)
   set(LULL_LIBS_OF_32_BITS)
 endif()
-# By which the command sees whether this machine's loader finds such a folder.
+# The command checks by this file whether the loader of this machine finds such a folder.
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/here "")
 foreach(folder ${LULL_LIBS_OF_64_BITS})
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/here DESTINATION ${LULL_PRELOADED}/${folder} COMPONENT libraries)

@@ -1,4 +1,4 @@
-# The shared libraries a user links, and how CMake and pkg-config find them.
+# The shared libraries that users link, and their files for CMake and pkg-config.
 include(CMakePackageConfigHelpers)
 
 function(lull_shared_library name header_comment)
@@ -41,7 +41,7 @@ add_dependencies(lull-shmem lull_second_names)
 target_link_libraries(lull-shmem PRIVATE $<BUILD_INTERFACE:${LULL_SECOND_NAMES}>)
 set_property(TARGET lull-shmem APPEND PROPERTY LINK_DEPENDS ${LULL_SECOND_NAMES})
 
-# Compiler wrappers, as other OpenSHMEM and MPI libraries have them.
+# Compiler wrappers like those of other OpenSHMEM and MPI libraries.
 function(lull_compiler_wrapper LULL_WRAPPER LULL_WRAPPER_LANGUAGE LULL_WRAPPER_COMPILER)
   configure_file(cmake/compiler_wrapper.in ${LULL_WRAPPER} @ONLY)
   install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/${LULL_WRAPPER} DESTINATION ${LULL_INSTALL_BIN} COMPONENT development)
@@ -53,7 +53,7 @@ if(LULL_INSTALL_OSH_NAMES)
   foreach(name oshc++ oshcxx oshCC)
     lull_compiler_wrapper(${name} C++ c++)
   endforeach()
-  if(LULL_BUILD_PYTHON)  # which brings `lull run`
+  if(LULL_BUILD_PYTHON)  # provides `lull run`
     configure_file(cmake/oshrun.in oshrun @ONLY)
     install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/oshrun DESTINATION ${LULL_INSTALL_BIN})
   endif()

@@ -1,5 +1,6 @@
-# Makes the headers of OpenSHMEM that follow from the table src/shmem/interface/openshmem.toml, in LULL_MADE_INCLUDE, and the
-# manual pages of its routines, in LULL_MADE_MAN. This is done when CMake configures, and before a build when the table has changed: clang-tidy, which needs no build, finds them.
+# Generates the headers of OpenSHMEM from the table src/shmem/interface/openshmem.toml into LULL_MADE_INCLUDE, and the manual
+# pages of its routines into LULL_MADE_MAN. Runs when CMake configures, and before a build if the table has changed, so that
+# clang-tidy finds the headers without a build.
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
 set(LULL_MADE_INCLUDE ${PROJECT_BINARY_DIR}/include)
 set(LULL_MADE_MAN ${PROJECT_BINARY_DIR}/man)

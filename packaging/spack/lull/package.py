@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Spack's recipe: put the folder packaging/spack into a repository of your own (docs/how-to/install.md)."""
+"""Spack's recipe: put the folder packaging/spack into your own repository (docs/how-to/install.md)."""
 
 from spack.package import *
 
@@ -58,5 +58,5 @@ class Lull(PythonPackage):
     conflicts("%gcc@:11", msg="C++20 as Lull uses it needs GCC 12 or newer")
 
     def setup_run_environment(self, env):
-        """pkg-config finds what programs are compiled with."""
+        """Lets pkg-config find what programs are compiled with."""
         env.prepend_path("PKG_CONFIG_PATH", self.prefix.lib.pkgconfig)
