@@ -1,4 +1,4 @@
-// Gives a fuzzer each file of a folder, once: what the search has kept is a test.
+// Passes each file of a folder to a fuzzer, once: an input that the search has kept is a test.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

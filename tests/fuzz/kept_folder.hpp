@@ -1,4 +1,4 @@
-// A folder in memory for the files that a fuzzer gives to a reader; it is removed at the end of the process.
+// A folder in memory for the files that a fuzzer passes to a reader, removed at the end of the process.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace lull {
 
 class kept_folder {
  public:
-  // With a copy of what `filled_with` holds.
+  // Starts with a copy of the content of `filled_with`.
   explicit kept_folder(const std::filesystem::path& filled_with = {}) {
     std::string name = "/dev/shm/lull-fuzz-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) std::abort();
@@ -35,8 +35,8 @@ class kept_folder {
   std::filesystem::path path_;
 };
 
-// Calls `read` with a copy of `original` in which one of the files `names` is another: the input's first byte says which
-// one, the rest is its content.
+// Calls `read` with a copy of `original` in which one of the files `names` is replaced: the first byte of the input
+// selects the file, the rest is its content.
 template <std::size_t Files, class Read>
 void with_one_file_replaced(const std::filesystem::path& original, const std::array<const char*, Files>& names,
                             const std::uint8_t* data, std::size_t size, const Read& read) {

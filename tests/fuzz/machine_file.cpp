@@ -1,4 +1,4 @@
-// A file of a machine's constants: read, or refused as a mistake of its author.
+// A file of a machine's constants: read, or rejected as a mistake of its author.
 #include "model/machine/machine_file.hpp"
 
 #include <cstdint>

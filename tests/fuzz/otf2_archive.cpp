@@ -1,5 +1,5 @@
-// An archive in OTF2 with one file of any bytes: it is read and analysed, or refused. The anchor stays as it is, for OTF2
-// itself reads for hours what a damaged one counts.
+// An OTF2 archive with one file of arbitrary bytes: read and analysed, or rejected. The anchor file is not changed,
+// because OTF2 itself would read for hours what a damaged one counts.
 #include <array>
 #include <cstdint>
 #include <filesystem>

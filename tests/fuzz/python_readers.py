@@ -1,12 +1,12 @@
-"""The readers of records and descriptions in Python, given damaged files: they may refuse them with an error of Lull, and
+"""The readers of records and descriptions in Python, with damaged files: they may reject them with an error of Lull, and
 nothing else.
 
     python_readers.py SECONDS [NAME...]   search: damage the files of corpus/NAME at random, keep in build/fuzz/found what
                                           breaks the reader, and exit with 1
     python_readers.py names               the readers
 
-A file in corpus/NAME is a file from which the search begins, or one that found a fault; `make test` gives each to its
-reader (tests/python/tests/test_fuzz_corpus.py).
+A file in corpus/NAME is a seed of the search, or a file that found a fault; `make test` passes each to its reader
+(tests/python/tests/test_fuzz_corpus.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _described(path: Path) -> None:
     read_description(read_file(path), f"read {path}")
 
 
-# By reader: the name of its file, and what reads the file in its folder. Each has a folder corpus/NAME.
+# By reader: the name of its file, and the function that reads the file in its folder. Each has a folder corpus/NAME.
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "record": (record.RUN_FILE, lambda path: record.read(path.parent)),
     "samples": (record.SAMPLES_FILE, lambda path: record.read_samples(path.parent)),
@@ -45,7 +45,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "python_machine_file": ("machine.toml", lambda path: read_machine_file(path, f"read {path}")),
 }
 
-# What replaces a value, or a few bytes.
+# Replacements for a value, or for a few bytes.
 VALUES: list[Any] = [
     None, True, False, 0, -1, 1, 2**31, 2**63, 10**400, -1.5, 1e308, 1e-320, float("inf"), float("nan"), "", " ", "x" * 3000,
     "\0", "é\u202e", [], [[]], {}, {"": 0}, [None], [1, "a"],
@@ -54,7 +54,7 @@ TOKENS = [b"nan", b"inf", b"-1", b"9" * 5000, b"[[", b"]]", b"{", b"}", b'"', b"
 
 
 def given(name: str, content: bytes, folder: Path) -> str | None:
-    """What the reader did with the content beyond refusing it: the error's first line, or None."""
+    """The reader's reaction to the content: the first line of its error, or None."""
     file, reader = READERS[name]
     (folder / file).write_bytes(content)
     try:
@@ -67,7 +67,7 @@ def given(name: str, content: bytes, folder: Path) -> str | None:
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Each container in a JSON value, with a key or an index of it."""
+    """Each container in a JSON value, with one of its keys or indices."""
     keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     for key in list(keys):
         yield value, key
@@ -75,7 +75,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def damaged_value(content: bytes, draw: random.Random) -> bytes:
-    """JSON with one or two values replaced, removed or doubled; other bytes as they are."""
+    """JSON with one or two values replaced, removed or duplicated; other bytes unchanged."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
@@ -97,7 +97,7 @@ def damaged_value(content: bytes, draw: random.Random) -> bytes:
 
 
 def damaged_bytes(content: bytes, draw: random.Random) -> bytes:
-    """A few bytes flipped, cut out, doubled or replaced by a token."""
+    """The content with a few bytes flipped, cut out, duplicated or replaced by a token."""
     text = bytearray(content)
     for _ in range(draw.randint(1, 4)):
         at, to = sorted(draw.randrange(len(text) + 1) for _ in range(2))
@@ -115,7 +115,7 @@ def damaged_bytes(content: bytes, draw: random.Random) -> bytes:
 
 
 def search(name: str, seconds: float, seed: int) -> int:
-    """How many inputs the reader was given; SystemExit where one broke it."""
+    """Search, and return the number of inputs passed to the reader; SystemExit if one broke it."""
     draw, end, count = random.Random(seed), time.monotonic() + seconds, 0
     seeds = [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
     with tempfile.TemporaryDirectory(prefix="lull-fuzz-") as folder:
@@ -132,7 +132,7 @@ def search(name: str, seconds: float, seed: int) -> int:
 
 
 def main() -> None:
-    """Search, as the arguments say."""
+    """Search according to the arguments."""
     if sys.argv[1:] == ["names"]:
         print(*READERS)
         return

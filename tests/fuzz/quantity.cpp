@@ -1,4 +1,4 @@
-// What a tool printed: a quantity or a refusal in one line, which an error message can hold.
+// The output of a tool: a quantity, or a rejection in one line that fits an error message.
 #include "meter/parts/printed_quantity.hpp"
 
 #include <cmath>

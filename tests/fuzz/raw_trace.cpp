@@ -1,4 +1,4 @@
-// What traced processes have left, with one file of any bytes: an archive is made, or the trace is refused.
+// The files of traced processes, one of them with arbitrary bytes: an archive is made, or the trace is rejected.
 #include <array>
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What a controller answered: a power or a refusal, whatever the shape of the JSON.
+// The answer of a controller: a power or a rejection, whatever the shape of the JSON.
 #include "meter/sources/redfish.hpp"
 
 #include <cstdint>
@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const auto answer = lull::meter::power_in_redfish({reinterpret_cast<const char*>(data), size});
     if (!answer.number && answer.failure.empty()) std::abort();
-  } catch (const std::exception&) {  // its caller takes that for no answer
+  } catch (const std::exception&) {  // the caller treats it as no answer
   }
   return 0;
 }

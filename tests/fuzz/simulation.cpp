@@ -1,4 +1,4 @@
-// The description of a simulation: read, or refused as a mistake of its author. The file is TOML, as a user writes it.
+// The description of a simulation: read, or rejected as a mistake of its author. The file is TOML, as a user writes it.
 #include <cstdint>
 #include <string>
 #include <string_view>

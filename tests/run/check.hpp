@@ -1,4 +1,4 @@
-// A check that names the PE, and ends the whole job when it does not hold; and what nearly every program here needs.
+// A check that names the PE and ends the whole job if it fails, and helpers for nearly every program here.
 #pragma once
 #include <shmemx.h>
 
@@ -15,7 +15,7 @@
     }                                                                                                      \
   } while (false)
 
-// This PE and its neighbours in the ring of all.
+// This PE and its neighbours in a ring of all PEs.
 struct ring {
   int me = shmem_my_pe(), pes = shmem_n_pes();
   int next = (me + 1) % pes, before = (me + pes - 1) % pes;
@@ -29,7 +29,7 @@ T* symmetric(std::size_t count) {
   return memory;
 }
 
-// Ends a program: a time-out of a sleep must not have done the work of a wake-up.
+// Ends a program: no time-out of a sleep may have replaced a wake-up.
 inline void finish() {
   shmemx_wait_stats_t stats;
   shmemx_wait_stats(&stats);

@@ -19,10 +19,10 @@ namespace {
 using fuzz::dice;
 using fuzz::situation;
 
-constexpr std::size_t large = (std::size_t{5} << 19U) + 4096;  // more than goes eagerly between nodes
+constexpr std::size_t large = (std::size_t{5} << 19U) + 4096;  // more than is sent eagerly between nodes
 std::byte in_static_memory[4096];
 
-// One block for each PE, from few bytes to megabytes, and a signal at its end or a barrier.
+// One block for each PE, from a few bytes to megabytes, followed by a signal or a barrier.
 void blocks_of_any_size(situation& s, dice& d, std::byte* area, std::uint64_t* signal) {
   s.subject = "large blocks";
   const std::size_t size = 1 + d.below(d.chance(30) ? large : std::size_t{70'000});
@@ -76,7 +76,7 @@ void blocks_of_any_size(situation& s, dice& d, std::byte* area, std::uint64_t* s
   shmem_barrier_all();
 }
 
-// Blocks of the heap come, grow, move and go; what a neighbour put there stays.
+// Blocks of the heap are allocated, resized, moved and freed; what a neighbour put there stays.
 void heap(situation& s, dice& d) {
   s.subject = "heap";
   struct piece {
@@ -121,7 +121,7 @@ void heap(situation& s, dice& d) {
     if (how == 3) EXPECT(s, std::all_of(memory, memory + size, [](std::byte b) { return b == std::byte{0}; }));
     std::vector<std::byte> mine(size);
     fuzz::fill(mine, seed + static_cast<std::uint64_t>(s.r.me));
-    shmem_barrier_all();  // all have looked at what is to be overwritten
+    shmem_barrier_all();  // all PEs have read what will be overwritten
     shmem_putmem(memory, mine.data(), size, s.r.next);
     shmem_barrier_all();
     pieces.push_back({memory, size, seed});
@@ -180,7 +180,7 @@ void static_memory(situation& s, dice& d) {
   shmem_barrier_all();
 }
 
-// Whether the text is one number, which is then left in `number`.
+// Whether the text is a single number, which is stored in `number`.
 bool read_number(const char* text, std::uint64_t& number) {
   const std::string_view whole = text;
   const auto [end, status] = std::from_chars(whole.data(), whole.data() + whole.size(), number);

@@ -1,5 +1,5 @@
-// Programs with one mistake each, named by the argument: LULL_CHECK=1 must end the job with a line about it. One that
-// goes on to the end has not been found out.
+// Programs with one mistake each, selected by the argument: LULL_CHECK=1 must end the job with a line about it. A
+// program that runs to its end was not detected.
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -17,7 +17,7 @@ struct place {
   long* area = symmetric<long>(64);
 };
 
-// Uses a private context in a thread that has not made it.
+// Uses a private context in a thread that did not make it.
 template <class Use>
 void by_another_thread(const Use& use) {
   shmem_ctx_t ctx = SHMEM_CTX_INVALID;

@@ -1,4 +1,4 @@
-// A PE knows who it is, what it can reach, and at which level of threads it runs.
+// A PE knows its number, what it can access, and its thread level.
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,5 @@
-// Output by each approach, as LULL_STAGE says, in a job that a launcher has started: what clients hand over is there when they
-// have left, whichever process wrote it.
+// Output by each approach, according to LULL_STAGE, in a job that a launcher has started: everything that clients hand
+// over is written when they have left, by whichever process.
 #include <unistd.h>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using namespace lull::stage;
 
 constexpr int files = 5;
-constexpr std::size_t file_bytes = std::size_t{2} << 20U;  // the network announces these
+constexpr std::size_t file_bytes = std::size_t{2} << 20U;  // the network announces files of this size
 
 // The same on all processes.
 fs::path common_folder(exchange& others) {

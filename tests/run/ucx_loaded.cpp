@@ -1,5 +1,5 @@
-// UCX is in a process only where there are other nodes, and changes nothing there: signals, the environment and threads are the
-// program's, before shmem_init, in between and after shmem_finalize.
+// UCX is loaded only if there are other nodes, and changes nothing in the program: signals, the environment and threads
+// remain the program's, before shmem_init, in between and after shmem_finalize.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <signal.h>

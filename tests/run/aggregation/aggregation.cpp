@@ -1,5 +1,5 @@
-// Every item pushed is handled once and whole on its PE, for any mix of sizes, destinations, phases and policies; in
-// order where the route has one hop.
+// Every item is handled exactly once and complete on its PE, for any mix of sizes, destinations, phases and policies;
+// in order if the route has one hop.
 #include <lull/aggregate.hpp>
 
 #include <cstring>
@@ -146,7 +146,7 @@ struct stored_value {  // may be read directly, too
   std::uint64_t direct(std::uint64_t request, int pe) const { return shmem_uint64_g(values + request, pe); }
 };
 
-// Phases of all sizes: the direct ones and the changes between the two ways are among them.
+// Phases of all sizes, including direct ones and changes between the two modes.
 template <class Gatherer>
 void values_come_in_the_order_asked(Gatherer& gather) {
   const auto pes = static_cast<unsigned>(shmem_n_pes());
@@ -205,7 +205,7 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
     lull::aggregator increments{lull::items_of<std::uint32_t>{}, counted{counts}, options};
     std::mt19937 random(static_cast<unsigned>(shmem_my_pe()) + 5);
     std::uint64_t pushed = 0;
-    // Some phases are small for all PEs, some for one only.
+    // Some phases are small for all PEs, some for only one.
     for (const unsigned most : {1U, 5U, 20'000U, 20'000U, 2U, 2U, 5000U, 1U}) {
       const unsigned items = shmem_my_pe() == 0 && most == 5000 ? 1 : static_cast<unsigned>(random() % most) + 1;
       for (unsigned k = 0; k < items; ++k)
@@ -230,13 +230,13 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
 
 int main() {
   shmem_init();
-  items_arrive_once<20'000>({}, 300);  // larger than a buffer usually is
+  items_arrive_once<20'000>({}, 300);  // larger than a typical buffer
   for (const auto buffers : {lull::aggregate_buffers::per_pe, lull::aggregate_buffers::per_node})
     for (int hops = 1; hops <= 3; ++hops)
       for (const int compress : {0, 1}) {
         lull::aggregate_options options{.buffers = buffers, .hops = hops, .compress = compress};
         items_arrive_once<12>(options, 5000);
-        options.buffer_bytes = 512;  // so that buffers are full all the time
+        options.buffer_bytes = 512;  // so that buffers are always full
         options.flush_us = compress;
         items_arrive_once<32>(options, 2000);
         if (compress) continue;

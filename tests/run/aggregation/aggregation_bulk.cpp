@@ -1,4 +1,4 @@
-// Many items at a time, and items kept back in bins: the same as one by one, in any mix, on every route.
+// Many items at a time, and items collected in bins, give the same result as single pushes, in any mix, on every route.
 #include <lull/aggregate.hpp>
 #include <lull/aggregate_bins.hpp>
 
@@ -16,14 +16,14 @@ struct numbered {
   int pe;
 };
 
-// Counts words; also without aggregation, where there are few.
+// Counts words; also directly, where there are few.
 struct counter {
   std::uint64_t* table;
   void operator()(std::uint64_t word) { ++table[word]; }
   void direct(std::uint64_t word, int pe) { shmem_uint64_atomic_inc(table + word, pe); }
 };
 
-// What a PE pushes in a phase: every PE can tell for all of them.
+// The pushes of a PE in a phase, which every PE can compute for all of them.
 std::vector<numbered> pushed_by(int pe, std::size_t count) {
   std::mt19937 random(static_cast<unsigned>(pe) + static_cast<unsigned>(count));
   std::vector<numbered> made(count);
@@ -50,7 +50,7 @@ void counts_are_right(Aggregator& items, std::uint64_t* table) {
     items.done();
     for (int pe = 0; pe < shmem_n_pes(); ++pe)
       for (const numbered& one : pushed_by(pe, count)) expected[one.item] += one.pe == me ? 1 : 0;
-    shmem_barrier_all();  // what others do directly may come later than done() here
+    shmem_barrier_all();  // direct operations of others may come later than done() here
     for (std::uint64_t word = 0; word < words; ++word) CHECK(table[word] == expected[word]);
     shmem_barrier_all();
   }

@@ -1,6 +1,6 @@
-// Threads of a PE push into, pull from and advance the same aggregator of the C interface: every item is pulled once, by
-// one of them, whole and with its sender, for any number of threads, policy, route and queue; and each thread sees the
-// end of each phase.
+// Threads of a PE push into, pull from and advance the same aggregator of the C interface: every item is pulled once,
+// by one of them, complete and with its sender, for any number of threads, policy, route and queue; and each thread
+// sees the end of each phase.
 #include <lull/aggregate.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned most_threads = 8, most_pes = 8;
 
-// Calls work(number of the thread) in `threads` threads, the last of them this one, and returns when all have.
+// Calls work(thread number) in `threads` threads, the last of them this one, and returns when all have returned.
 void in_threads(unsigned threads, const std::function<void(unsigned)>& work) {
   std::vector<std::jthread> running;
   running.reserve(threads);
@@ -37,7 +37,7 @@ item make(unsigned from, unsigned to, std::uint32_t number) {
   return made;
 }
 
-// Of a phase, by PE: items sent there, and come from there.
+// Of a phase, by PE: items sent there, and items arrived from there.
 struct traffic {
   std::array<std::atomic<std::uint32_t>, most_pes> sent{}, came{};
   std::array<std::atomic<std::uint64_t>, most_pes> numbers{};
@@ -52,7 +52,7 @@ struct traffic {
   }
 };
 
-// What one thread pushes: one by one, or many.
+// Pushes the items of one thread, one by one or many at a time.
 class pushing {
  public:
   pushing(lull_aggregator_t* to, traffic& seen, unsigned seed, unsigned count)
@@ -90,7 +90,7 @@ class pushing {
   std::vector<int> pes_;
 };
 
-// Takes some of what has come, in each way that there is.
+// Pulls some of the arrived items, in each possible form.
 void pull(lull_aggregator_t* from, traffic& seen, unsigned how) {
   int pe = -1;
   item one;
@@ -102,7 +102,7 @@ void pull(lull_aggregator_t* from, traffic& seen, unsigned how) {
       break;
     case 1:
       for (const void* at; (at = lull_aggregator_apull(from, &pe)) != nullptr;) {
-        std::this_thread::yield();  // it stays, whatever the others do
+        std::this_thread::yield();  // the item stays valid, whatever the others do
         std::memcpy(&one, at, sizeof one);
         seen.check(one, pe);
       }
@@ -113,7 +113,7 @@ void pull(lull_aggregator_t* from, traffic& seen, unsigned how) {
       break;
     default:
       if (lull_aggregator_pull(from, &one, &pe) != 1) return;
-      CHECK(lull_aggregator_unpull(from) == 1);  // for whichever thread pulls next
+      CHECK(lull_aggregator_unpull(from) == 1);  // for the next thread that pulls
       CHECK(lull_aggregator_unpull(from) == 0);
   }
 }
@@ -172,7 +172,7 @@ struct reply {
   std::uint32_t place;
 };
 
-// Two aggregators, of which one waits for the other: who sleeps in one wakes for both.
+// Two aggregators, one of which waits for the other: a thread asleep in one wakes up for both.
 void requests_of_threads_are_answered(const lull_aggregator_options_t& options) {
   constexpr std::uint32_t of_thread = 300;
   lull_aggregator_t* const requests = lull_aggregator_new(sizeof(request), &options);
@@ -188,7 +188,7 @@ void requests_of_threads_are_answered(const lull_aggregator_options_t& options) 
     bool answers = false;
     int asker = -1;
     for (;;) {
-      // When all requests have been pulled, and then none is in hand, no more replies will be pushed.
+      // When all requests have been pulled and none is being handled, no more replies will be pushed.
       const int more = lull_aggregator_advance(requests, still_asking == 0 ? 1 : 0);
       const int still = lull_aggregator_advance(replies, more == 0 && answering == 0 ? 1 : 0);
       if (more == 0 && still == 0) break;

@@ -1,4 +1,4 @@
-// What a table_reader reads is what the table holds: any words, caches and lines, any routes, phases of any size, and
+// A table_reader reads the content of the table: any words, caches and lines, any routes, phases of any size, and
 // nothing from before a phase or a barrier.
 #include <lull/aggregate_cache.hpp>
 
@@ -31,7 +31,7 @@ T value_of(int pe, std::uint64_t index, unsigned version) {
   return made;
 }
 
-// Symmetric, filled, and behind it words that belong to nobody.
+// Symmetric and filled, followed by words that belong to no one.
 template <class T>
 struct table {
   explicit table(std::uint64_t count) : words(count), values(symmetric<T>(count + 1)) { change(); }
@@ -116,7 +116,7 @@ void after_a_barrier_within_a_phase_nothing_old_is_seen(const aggregate_options&
   table<T> of(words);
   lull::table_reader reader{of.values, words, options};
   const int there = (shmem_my_pe() + shmem_n_pes() / 2) % shmem_n_pes();
-  constexpr std::uint64_t gets = 12;  // few enough to stand in buffers
+  constexpr std::uint64_t gets = 12;  // few enough to stay in buffers
   for (int phase = 0; phase < 3; ++phase) {
     std::vector<T> values(3 * gets);
     reader.into(values);
@@ -184,7 +184,7 @@ void words_travel_where_lines_lose() {
   reader.done();
   shmem_uint64_atomic_add(bytes, reader.statistics().remote_bytes, 0);
   shmem_barrier_all();
-  // With a line of 64 bytes and a request of 8 they would be 76, or more where there are several hops.
+  // With a line of 64 bytes and a request of 8 they would be 76, or more with several hops.
   if (there >= 0 && shmem_my_pe() == 0) CHECK(*bytes < 64 * gets * static_cast<std::uint64_t>(shmem_n_pes()));
   const auto random_ones = reader.statistics();
   reader.into(values);

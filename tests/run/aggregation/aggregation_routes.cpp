@@ -1,6 +1,6 @@
-// Phases that are short, then long, then short again may change the route of an aggregator, where several PEs of several nodes leave
-// a choice; and whatever the route, each item is handled once, answers are right, and statistics go on. On a busy machine no
-// other route may be better; so each change is also made without asking.
+// Short, then long, then short phases may change the route of an aggregator, where several PEs of several nodes leave a
+// choice. With any route, each item is handled once, replies are correct, and statistics continue. On a busy machine no
+// other route may be better, so each change is also made explicitly.
 #include <lull/aggregate.hpp>
 #include <lull/aggregate_cache.hpp>
 
@@ -25,7 +25,7 @@ route_seen route_of(const Aggregator& a) {
   return {now.route_hops, now.per_node};
 }
 
-// one_phase(items) for each phase.
+// Calls one_phase(items) for each phase.
 template <class Aggregator, class Phase>
 void phases(const Aggregator& a, bool may_change, Phase&& one_phase) {
   const route_seen first = route_of(a);
@@ -103,7 +103,7 @@ void of_answers(const lull::aggregate_options& options, bool may_change) {
   });
 }
 
-// From each route to each other, as an aggregator goes from one to the next.
+// Changes from each route to each other, as an aggregator does.
 void of_every_change() {
   using namespace lull::detail;
   const int pes = shmem_n_pes();
@@ -126,7 +126,7 @@ void of_every_change() {
                                .has_direct = false,
                                .requested_options = &chosen_from};
   };
-  // Those of which one is chosen, whatever the number of nodes.
+  // One of each is chosen, whatever the number of nodes.
   std::vector<lull::aggregate_options> routes(4);
   for (std::size_t i = 0; i < 4; ++i) {
     routes[i].buffers = i == 3 ? lull::aggregate_buffers::per_node : lull::aggregate_buffers::per_pe;

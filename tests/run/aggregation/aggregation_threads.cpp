@@ -1,5 +1,5 @@
-// Threads of a PE push into the same buffers: every item is handled once and whole on its PE, for any number of threads,
-// policy and route, and counts as pushed; one handler at a time, or one of each part, or as many as there are threads.
+// Threads of a PE push into the same buffers: every item is handled exactly once and complete on its PE, for any number
+// of threads, policy and route, and is counted as pushed; one handler at a time, or one per part, or one per thread.
 #include <lull/aggregate.hpp>
 #include <lull/aggregate_cache.hpp>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned most_threads = 8;
 
-// Calls work(number of the thread) in `threads` threads, the last of them this one, and returns when all have.
+// Calls work(thread number) in `threads` threads, the last of them this one, and returns when all have returned.
 void in_threads(unsigned threads, const std::function<void(unsigned)>& work) {
   std::vector<std::jthread> running;
   running.reserve(threads);
@@ -45,7 +45,7 @@ enum class pattern { random, nothing, one_thread, all_to_one, all_to_self };
 
 unsigned seed = 1;
 
-// What each thread of each PE has sent to this one, and what of it has come.
+// What each thread of each PE has sent to this one, and how much of it has arrived.
 struct traffic {
   unsigned pes = static_cast<unsigned>(shmem_n_pes());
   std::size_t streams = std::size_t{pes} * most_threads;
@@ -77,7 +77,7 @@ struct receiving {
     ++seen->came[stream];
   }
 };
-// Each stream is a part: what is counted of one is nobody else's, and nobody else is in it.
+// Each stream is a part: only one handler at a time counts it.
 template <class Item>
 struct receiving_parts : receiving<Item> {
   std::atomic<int>* within;  // by part
@@ -145,7 +145,7 @@ void items_of_all_threads_arrive_once(const lull::aggregate_options& options, un
   CHECK(items.statistics().items == pushed);
 }
 
-// So many in a row that rings of blocks go round, of a size that fills neither stages nor blocks to the last byte.
+// So many in a row that rings of blocks wrap around, of a size that fills neither stages nor blocks completely.
 void many_items_in_a_row_arrive_once(const lull::aggregate_options& options) {
   using part_of_thread = item<24>;
   const auto me = static_cast<unsigned>(shmem_my_pe());
@@ -182,7 +182,7 @@ void many_items_in_a_row_arrive_once(const lull::aggregate_options& options) {
   }
 }
 
-// With memory for few chunks; items are as above.
+// With memory for only a few chunks; items as above.
 void memory_of_all_threads_is_bounded(lull::aggregate_options options) {
   const auto pes = static_cast<unsigned>(shmem_n_pes());
   const auto me = static_cast<unsigned>(shmem_my_pe());
@@ -196,7 +196,7 @@ void memory_of_all_threads_is_bounded(lull::aggregate_options options) {
     auto mine = items.pusher();
     for (unsigned k = 0; k < pushes; ++k) {
       mine.push(k, static_cast<int>(random() % pes));
-      // The last chunk of a thread that finds no memory is granted.
+      // A thread that finds no memory still gets one chunk.
       CHECK(items.statistics().memory_bytes <= options.memory_bytes + threads * 1024);
     }
   });
@@ -212,7 +212,7 @@ void memory_of_all_threads_is_bounded(lull::aggregate_options options) {
   shmem_free(came);
 }
 
-// Empty ones, and some larger than a thread's chunk.
+// Empty items, and items larger than a thread's chunk.
 void items_of_any_size_arrive_once(const lull::aggregate_options& options) {
   const auto me = static_cast<unsigned>(shmem_my_pe());
   const auto pes = static_cast<unsigned>(shmem_n_pes());
@@ -275,7 +275,7 @@ struct counted {
   void direct(std::uint32_t word, int pe) const { shmem_uint64_atomic_inc(counts + word, pe); }
 };
 
-// Phases that others make directly, with pushers here or without.
+// Phases that take the direct path on other PEs, with pushers here or without.
 void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& options) {
   const auto me = static_cast<unsigned>(shmem_my_pe());
   const auto pes = static_cast<unsigned>(shmem_n_pes());
@@ -316,7 +316,7 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
   shmem_free(counts);
 }
 
-// No buffer is full and no phase ends before all have what was sent to them.
+// No buffer is full and no phase ends before all PEs have the items sent to them.
 void an_advance_sends_what_stands_in_a_chunk(const lull::aggregate_options& options) {
   const ring r;
   auto* const served = symmetric<int>(1);  // PEs that have their item
@@ -365,8 +365,8 @@ void values_of_all_threads_come_where_asked(lull::aggregate_options options) {
     }
 }
 
-// Where answers come in the order of the requests, of threads too, neither says whose it is: what travels for a get is
-// the request and its value.
+// Where replies come in the order of the requests, those of threads included, neither carries an index: only the
+// request and its value travel.
 void nothing_travels_with_a_get_of_a_thread(lull::aggregate_options options) {
   const int me = shmem_my_pe(), pes = shmem_n_pes();
   constexpr std::size_t header = 32, threads = 3, each = 2000;  // header: of a buffer
@@ -388,7 +388,7 @@ void nothing_travels_with_a_get_of_a_thread(lull::aggregate_options options) {
   CHECK(sent.bytes - header * sent.buffers == 2 * sizeof(std::uint64_t) * values.size());
 }
 
-// All threads share the cache, small enough that lines are thrown out again, or large.
+// All threads share the cache, which is small enough that lines are evicted, or large.
 void words_of_all_threads_come_through_the_cache(lull::aggregate_options options) {
   const auto me = static_cast<unsigned>(shmem_my_pe());
   const auto pes = static_cast<unsigned>(shmem_n_pes());
@@ -424,7 +424,7 @@ void words_of_all_threads_come_through_the_cache(lull::aggregate_options options
   shmem_free(table);
 }
 
-// Waits until two threads of the PE are in it: the first would never stop waiting if handlers ran one at a time.
+// Waits until two threads of the PE are inside: the first would wait without end if handlers ran one at a time.
 class two_at_once {
  public:
   void come() {
@@ -534,7 +534,7 @@ int main() {
         what_comes_from_different_pes_is_handled_at_once({.buffers = buffers, .hops = hops});
       }
       words_of_all_threads_come_through_the_cache({.buffers = buffers, .hops = hops});
-      options.buffer_bytes = 512;  // so that buffers are full all the time
+      options.buffer_bytes = 512;  // so that buffers are always full
       options.flush_us = hops == 2 ? 1 : 0;
       items_of_all_threads_arrive_once<item<32>>(options, 600);
       items_of_all_threads_arrive_once<item<32>, receiving_parts>(options, 600);

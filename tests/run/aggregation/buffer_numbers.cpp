@@ -1,5 +1,5 @@
-// A hop between nodes whose buffers outgrow 32 bits in the middle of a run, as they do after some hours of short phases: all
-// items arrive, each once.
+// A hop between nodes whose buffer numbers exceed 32 bits in the middle of a run, as happens after some hours of short
+// phases: all items arrive, each once.
 #include "aggregate/hops/node_hop.hpp"
 #include "check.hpp"
 #include "shmem/current.hpp"

@@ -1,7 +1,7 @@
 // Atomic operations of all PEs at once on shared words, against a model, and accumulates on shared numbers.
 //
-// In a phase a word is either summed up, or has bits changed by one operation whose order does not matter, by
-// everybody; or it belongs to one PE, which predicts what each of its operations returns.
+// In a phase, each word is either incremented, or has bits changed by one operation whose order does not matter, by all
+// PEs; or it belongs to one PE, which predicts the result of each of its operations.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -56,7 +56,7 @@ class atomics {
     std::array<std::uint64_t, count> words{};
     std::array<std::uint32_t, count> halves{};
     std::array<double, numbers> sums{};
-    std::array<std::pair<use, int>, count> uses{};  // and whose it is, if owned
+    std::array<std::pair<use, int>, count> uses{};  // and its owner, if any
   };
 
   void one(dice& d) {
@@ -138,7 +138,7 @@ class atomics {
     }
   }
 
-  // Whatever the owner does not await itself it orders with a fence.
+  // The owner orders with a fence whatever it does not wait for.
   void by_owner(int owner, int to, std::size_t i, bool half, std::uint64_t value, int variant) {
     auto& there = model_[static_cast<std::size_t>(to)];
     const bool mine = owner == s_.r.me;
@@ -196,7 +196,7 @@ class atomics {
     EXPECT(s_, told == old);
   }
 
-  // Whole numbers of a size whose sums a double holds exactly, in any order.
+  // Whole numbers so small that a double holds their sums exactly, in any order.
   void accumulate(dice& d) {
     const int from = d.below(s_.r.pes), to = d.below(s_.r.pes);
     const std::size_t begin = d.below(numbers), length = d.below(numbers - begin + 1);
@@ -215,7 +215,7 @@ class atomics {
   double* sums_;
   shmem_ctx_t ctx_ = SHMEM_CTX_INVALID;
   std::vector<memory> model_;
-  std::vector<std::unique_ptr<std::uint64_t>> told_;  // where non-blocking ones leave what they fetch
+  std::vector<std::unique_ptr<std::uint64_t>> told_;  // results of non-blocking operations
 };
 
 }  // namespace fuzz

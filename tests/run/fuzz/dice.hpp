@@ -1,4 +1,4 @@
-// Random numbers that are the same on all PEs, and the check that says how a failure is had again.
+// Random numbers that are the same on all PEs, and a check whose message says how to repeat a failure.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -41,7 +41,7 @@ inline void fill(std::span<std::byte> bytes, std::uint64_t seed) {
   }
 }
 
-// What is being tried, for the message of a failure.
+// The current operation, for the message of a failure.
 struct situation {
   ring r;
   std::uint64_t seed = 0;

@@ -38,7 +38,7 @@ class teams {
     shmem_barrier_all();
   }
 
-  // Collectives over several teams, one after the other, each in a part of memory of its own.
+  // Collectives over several teams, one after the other, each in its own part of memory.
   void act(dice& d) {
     s_.subject = "collectives";
     std::fill(target_, target_ + words * slices, untouched);
@@ -75,7 +75,7 @@ class teams {
     kinds
   };
   struct known {
-    shmem_team_t handle;  // invalid where this PE is no member
+    shmem_team_t handle;  // invalid if this PE is no member
     std::vector<int> pes;
   };
   struct call {
@@ -138,11 +138,11 @@ class teams {
     known_.erase(known_.begin() + static_cast<std::ptrdiff_t>(which));
   }
 
-  // What member `index` contributes at place i: small, so that sums are exact in every type.
+  // The contribution of member `index` at place i: small, so that sums are exact in every type.
   [[nodiscard]] static long given(const call& c, std::size_t index, std::size_t i) {
     return static_cast<long>(dice(c.seed ^ (index * 1'000'003 + i)).next() % 100);
   }
-  // Of collect: how many elements come from a member.
+  // For collect: the number of elements of a member.
   [[nodiscard]] static std::size_t share(const call& c, std::size_t index) {
     return c.n == 0 ? 0 : (c.seed >> index % 32) % c.n;
   }

@@ -1,6 +1,6 @@
 // Puts and gets of all kinds, through several contexts, against a model of every PE's memory.
 //
-// In a phase each place of a PE's memory belongs to one operation of one PE, or to two puts with a fence between them.
+// In a phase each place of a PE's memory belongs to one operation of one PE, or to two puts separated by a fence.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -52,7 +52,7 @@ class transfers {
     EXPECT(s_, std::equal(signal_model_[me].begin(), signal_model_[me].end(), signals_));
     gets_.clear();
     sources_.clear();
-    shmem_barrier_all();  // nobody begins the next phase while somebody still compares
+    shmem_barrier_all();  // no PE begins the next phase while another still compares
   }
 
  private:
@@ -82,7 +82,7 @@ class transfers {
     std::size_t channel;
     std::uint64_t seed;
     bool blocking;
-    bool twice;  // another put of other data before it, with a fence between
+    bool twice;  // another put of other data precedes it, separated by a fence
     std::size_t signal;
     bool adds;
   };
@@ -126,7 +126,7 @@ class transfers {
     return plan;
   }
 
-  // The bytes that the operation touches from its place on: where each stands, in order.
+  // The offsets of the bytes that the operation touches, from its place on, in order.
   [[nodiscard]] std::vector<std::size_t> touched(const operation& o) const {
     std::vector<std::size_t> at;
     const auto piece = [&](std::size_t begin, std::size_t size) {
@@ -182,7 +182,7 @@ class transfers {
     if (o.what >= get_bytes) return get(o, size);
     if (o.twice && o.what != put_with_signal) {
       operation first = o;
-      first.blocking = !o.blocking;  // they travel in different ways
+      first.blocking = !o.blocking;  // they travel differently
       put(first, data_of(~o.seed, size));
       shmem_ctx_fence(channels_[o.channel].ctx);
     }
@@ -190,7 +190,7 @@ class transfers {
   }
 
   void put(const operation& o, block data) {
-    const block& kept = sources_.emplace_back(std::move(data));  // until the phase ends: some do not block
+    const block& kept = sources_.emplace_back(std::move(data));  // until the end of the phase: some puts do not block
     const std::size_t size = kept.size();
     const std::byte* const from = kept.data();
     std::byte* const to = heap_ + o.place;
@@ -271,7 +271,7 @@ class transfers {
     }
   }
 
-  // What is read was written in an earlier phase; it is compared at the end of this one.
+  // The data read was written in an earlier phase; it is compared at the end of this one.
   void get(const operation& o, std::size_t size) {
     const auto& memory = model_[static_cast<std::size_t>(o.to)];
     block expected;
@@ -329,7 +329,7 @@ class transfers {
   shmem_team_t reversed_ = SHMEM_TEAM_INVALID;
   std::vector<channel> channels_{{SHMEM_CTX_DEFAULT, false}};
   std::vector<block> sources_;
-  std::vector<std::pair<block, block>> gets_;  // what came, and what had to
+  std::vector<std::pair<block, block>> gets_;  // received, expected
 };
 
 }  // namespace fuzz

@@ -1,4 +1,4 @@
-// Atomics from all PEs on the same words lose nothing, whether they come through shared memory or as messages.
+// Atomics from all PEs on the same words lose no update, through shared memory or as messages.
 #include "check.hpp"
 
 namespace {
@@ -46,7 +46,7 @@ void a_lock_of_compare_and_swap_excludes(int pes) {
   for (int i = 0; i < 50; ++i) {
     while (shmem_int_atomic_compare_swap(lock, 0, 1, 0) != 0) {
     }
-    const long seen = shmem_long_g(counter, 0);  // not atomic: only the lock makes it right
+    const long seen = shmem_long_g(counter, 0);  // not atomic: only the lock makes it correct
     shmem_long_p(counter, seen + 1, 0);
     shmem_quiet();
     shmem_int_atomic_set(lock, 0, 0);

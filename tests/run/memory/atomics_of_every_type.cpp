@@ -1,10 +1,9 @@
-// Every atomic operation of every type, with and without a context, blocking and not: what it returns and what it
-// leaves.
+// Every atomic operation of every type, with and without a context, blocking and not: its result and its effect.
 #include "check.hpp"
 
 namespace {
 
-// The word lives on the next PE; nobody else touches it.
+// The word is on the next PE; no other PE touches it.
 template <class T>
 struct word {
   T* cell = symmetric<T>(1);
@@ -20,7 +19,7 @@ struct word {
 };
 
 #define IS(NAME, VALUE) CHECK(shmem_##NAME##_atomic_fetch(w.cell, w.pe) == (VALUE))
-// What was there is told after shmem_quiet.
+// The old value is available after shmem_quiet.
 #define TOLD(CALL, VALUE)         \
   *w.old = static_cast<type>(99); \
   CALL;                           \
@@ -132,7 +131,7 @@ void every_type(const ring& r, shmem_ctx_t ctx) {
   LULL_BITWISE_TYPES(BITWISE, )
 }
 
-// All PEs at once on one word: each non-blocking ticket is somebody's only.
+// All PEs at once on one word: each non-blocking ticket is unique.
 void non_blocking_tickets_are_unique(const ring& r) {
   constexpr int rounds = 200;
   auto* const ticket = symmetric<long>(1);

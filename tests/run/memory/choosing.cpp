@@ -1,5 +1,5 @@
-// What is chosen of puts under a machine file, counted after the job has had time to see how the machine is: `coalesced` or
-// `alone`, as the argument says.
+// The choice for puts under a machine file, counted after the job has had time to observe the machine: `coalesced` or
+// `alone`, according to the argument.
 #include <cstdlib>
 #include <string_view>
 #include <vector>

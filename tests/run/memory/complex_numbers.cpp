@@ -1,4 +1,4 @@
-// Complex numbers in C++: calls take C's type, which is the specification's, and std::complex, with the same results.
+// Complex numbers in C++: calls take C's type, as in the specification, and std::complex, with the same results.
 #include <pshmem.h>
 
 #include <complex>

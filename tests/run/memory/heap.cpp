@@ -1,4 +1,4 @@
-// The symmetric heap gives every PE the same places, keeps what is in them, and says when it is full.
+// The symmetric heap gives every PE the same addresses, preserves the content, and reports when it is full.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -28,9 +28,9 @@ void what_does_not_fit_is_refused_and_the_heap_goes_on() {
   std::vector<void*> pieces;
   while (void* const piece = shmem_malloc(std::size_t{5} << 20)) pieces.push_back(piece);
   CHECK(pieces.size() > 3);
-  CHECK(shmem_realloc(pieces.back(), std::size_t{6} << 20) == nullptr);  // and the old piece stays
+  CHECK(shmem_realloc(pieces.back(), std::size_t{6} << 20) == nullptr);  // the old block stays
   for (void* const piece : pieces) shmem_free(piece);
-  void* const again = shmem_malloc(pieces.size() * (std::size_t{5} << 20));  // all in one: nothing was lost
+  void* const again = shmem_malloc(pieces.size() * (std::size_t{5} << 20));  // all in one block: nothing was lost
   CHECK(again != nullptr);
   shmem_free(again);
 }
@@ -51,7 +51,7 @@ void zeroed_memory_is_zero_although_used_before(const ring& r) {
   shmem_free(used);
   const auto* const zeroed = symmetric<unsigned char>(100'000);
   std::vector<unsigned char> theirs(100'000, 1);
-  shmem_getmem(theirs.data(), zeroed, theirs.size(), r.next);  // not even a neighbour sees it before
+  shmem_getmem(theirs.data(), zeroed, theirs.size(), r.next);  // no PE sees it unzeroed
   CHECK(std::ranges::all_of(theirs, [](unsigned char c) { return c == 0; }));
   shmem_free(const_cast<unsigned char*>(zeroed));
 }
@@ -77,7 +77,7 @@ void a_changed_size_keeps_the_contents(const ring& r) {
   shmem_free(fresh);
 }
 
-// The same random calls on all PEs: what a neighbour writes at my address arrives at my address.
+// The same random calls on all PEs: a neighbour's write to my address arrives at my address.
 void many_calls_stay_symmetric(const ring& r) {
   struct piece {
     std::uint64_t* words;

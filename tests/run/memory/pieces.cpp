@@ -1,4 +1,5 @@
-// What shmemx.h adds: accumulates of all PEs at once lose nothing; strided blocks and vectors move what they name.
+// The extensions of shmemx.h: accumulates of all PEs at once lose nothing; strided blocks and vectors move the right
+// data.
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -46,7 +47,7 @@ void a_large_accumulate(const ring& r) {
   for (std::size_t i = 0; i < n; ++i) mine[i] = static_cast<double>(i) + r.me;
   const double scale = 3;
   shmemx_double_accumulate(target, mine.data(), n, &scale, 0);
-  std::fill(mine.begin(), mine.end(), 0.0);  // it may be reused on return
+  std::fill(mine.begin(), mine.end(), 0.0);  // the source may be reused on return
   shmem_barrier_all();
   if (r.me == 0)
     for (std::size_t i = 0; i < n; ++i)
@@ -55,12 +56,12 @@ void a_large_accumulate(const ring& r) {
   shmem_free(target);
 }
 
-// Random blocks of one to three dimensions between two arrays, against the same done byte by byte.
+// Random blocks of one to three dimensions between two arrays, compared with a byte-by-byte copy.
 void blocks_of_every_dimension(const ring& r) {
   constexpr std::size_t bytes = 40'000;
   auto* const area = symmetric<unsigned char>(bytes);
   std::vector<unsigned char> mine(bytes), right(bytes), back(bytes), right_back(bytes);
-  std::mt19937 same(5);  // all PEs draw alike
+  std::mt19937 same(5);  // the same sequence on all PEs
   for (int round = 0; round < 40; ++round) {
     const int levels = round % 4;
     std::size_t counts[4] = {1 + same() % 40};

@@ -31,8 +31,7 @@ void prepare(T* array, int pe) {
   for (std::size_t i = 0; i < most; ++i) array[i] = value<T>(pe, i);
 }
 
-// Each way of writing to the next PE, and each of reading from it. The arrays are symmetric, the other side need not
-// be.
+// Every form of writing to the next PE and of reading from it. The arrays are symmetric; the other side need not be.
 template <class T, class Put>
 void a_put_arrives(const ring& r, T* area, std::size_t count, Put put) {
   T mine[most];

@@ -1,5 +1,5 @@
-// Global and static variables are symmetric: they can be written, read and waited for from any PE, and keep what they
-// were initialised to. A forked child has a copy of its own.
+// Global and static variables are symmetric: any PE can write, read and wait for them, and they keep their initial
+// values. A forked child has its own copy.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ struct of_a_template {
 
 void initial_values_are_kept() {
   CHECK(global_initialised == 42 && global_zero == 0 && of_a_function() == 7);
-  CHECK(before_start[0] == 100 && before_start[3] == 4);  // main changed one before shmem_init
+  CHECK(before_start[0] == 100 && before_start[3] == 4);  // main changed one element before shmem_init
   CHECK(file_static[2] == 2.5);
 }
 

@@ -1,4 +1,4 @@
-// iput and iget of every type and size: the elements named by the strides change, and no others.
+// iput and iget of every type and size change the elements named by the strides, and no others.
 #include <algorithm>
 #include <cstring>
 #include <vector>

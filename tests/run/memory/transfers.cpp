@@ -1,4 +1,4 @@
-// Puts and gets of every size class and kind reach the right place, whole, while the target computes or waits.
+// Puts and gets of every size class and kind reach the right place, complete, while the target computes or waits.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -29,7 +29,7 @@ void puts_and_gets_of_every_size(int me, int pes, unsigned char* area) {
       auto mine = filled(me, bytes);
       if (blocking) {
         shmem_putmem(area, mine.data(), bytes, next);
-        std::ranges::fill(mine, static_cast<unsigned char>(0xee));  // a blocking put lets its source go at once
+        std::ranges::fill(mine, static_cast<unsigned char>(0xee));  // its source may be reused at once
       } else {
         shmem_putmem_nbi(area, mine.data(), bytes, next);
       }

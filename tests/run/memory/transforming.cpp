@@ -1,5 +1,5 @@
-// Puts that the runtime rewrites: however they travel, they are ordered and complete as OpenSHMEM says, they arrive when
-// nobody calls any more, and their sources may be reused.
+// Puts that the runtime rewrites: however they travel, they are ordered and complete according to OpenSHMEM, they
+// arrive even if no PE calls the library any more, and their sources may be reused.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array ways{"off", "on", "auto"};
 
-// Every kind of put and atomic in turn, to one place: the last one stays, and a flag tells no more than what is there.
+// Every kind of put and atomic in turn, to one place: the last one stays, and a flag implies that the data is there.
 void kinds_of_operations_keep_their_order(const ring& r, shmem_ctx_t ctx) {
   constexpr std::size_t count = 2000;
   auto* const area = symmetric<long>(count);
@@ -65,7 +65,7 @@ void sources_may_be_reused(const ring& r, shmem_ctx_t ctx) {
   shmem_free(area);
 }
 
-// Two PEs answer each other by flags, each behind a fence; none waits in the library while it looks.
+// Two PEs answer each other by flags, each behind a fence; neither waits in the library while it polls.
 void flags_are_answered(const ring& r, shmem_ctx_t ctx) {
   auto* const flag = symmetric<long>(1);
   auto* const data = symmetric<long>(64);
@@ -87,7 +87,7 @@ void flags_are_answered(const ring& r, shmem_ctx_t ctx) {
   shmem_free(flag);
 }
 
-// Nobody calls the library after the put, neither who put nor who waits for it: it arrives.
+// After the put neither the sender nor the receiver calls the library: it still arrives.
 void a_put_that_is_left_lying_arrives(const ring& r, shmem_ctx_t ctx) {
   auto* const flag = symmetric<long>(1);
   const std::atomic_ref<long> here(*flag);

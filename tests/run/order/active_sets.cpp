@@ -1,4 +1,5 @@
-// The deprecated collectives over active sets: every start, stride and size, every type, and pSync as it was before.
+// The deprecated collectives over active sets: every start, stride and size, every type, and pSync unchanged
+// afterwards.
 #include <algorithm>
 #include <complex>
 #include <vector>

@@ -1,4 +1,4 @@
-// Collectives over teams: every type, every size class, in place, again and again without a barrier between, several
+// Collectives over teams: every type, every size class, in place, repeatedly without a barrier in between, several
 // teams in turn.
 #include <algorithm>
 #include <complex>
@@ -16,8 +16,8 @@ T number(int pe, std::size_t i) {
 
 #define CHECKED(CALL) CHECK((CALL) == 0)
 
-// Calls of one kind may follow each other at once when the areas differ or the data are the same: `dest` must be ready
-// everywhere before a collective begins, so a barrier stands between uses of one area with other contents.
+// Calls of one kind may follow each other at once if the areas differ or the data is the same: `dest` must be ready
+// everywhere before a collective begins, so a barrier separates uses of one area with different contents.
 #define MOVES(NAME, TYPE, A)                                                                                         \
   {                                                                                                                  \
     using type = TYPE;                                                                                               \
@@ -105,7 +105,7 @@ void every_type_reduces(const ring& r) {
   LULL_ARITHMETIC_REDUCE_TYPES(PROD, )
 }
 
-// All collectives over `team` with `bytes` for each member.
+// All collectives over `team` with `bytes` bytes per member.
 void moves_and_sums(shmem_team_t team, unsigned char* dest, unsigned char* source, std::size_t bytes) {
   const int me = shmem_team_my_pe(team), size = shmem_team_n_pes(team);
   const auto value = [](int pe, std::size_t i) {
@@ -167,7 +167,7 @@ void every_size_on_several_teams(const ring& r) {
                                   std::size_t{16385}, std::size_t{100} << 10U})
     for (const shmem_team_t team : teams) {
       moves_and_sums(team, dest, source, bytes);
-      shmem_barrier_all();  // the areas are those of all teams
+      shmem_barrier_all();  // the areas are shared by all teams
     }
   moves_and_sums(reversed, dest, source, r.pes > 3 ? most / 4 : most);
   shmem_free(source);
@@ -177,7 +177,7 @@ void every_size_on_several_teams(const ring& r) {
   shmem_team_destroy(row);
 }
 
-// A PE that returns from a reduction may change its source and reduce again into the same place at once.
+// A PE that returns from a reduction may change its source at once and reduce again into the same place.
 void reductions_follow_each_other(const ring& r) {
   auto* const source = symmetric<long>(2);
   auto* const dest = symmetric<long>(2);
@@ -190,7 +190,7 @@ void reductions_follow_each_other(const ring& r) {
     CHECK(dest[0] == round + r.pes - 1);
   }
   shmem_sync_all();  // a broadcast may write into dest where the last reduction has not been read yet
-  for (long round = 0; round < 200; ++round) {  // the two halves alternate: the one being read is not written
+  for (long round = 0; round < 200; ++round) {  // the two halves alternate: the half being read is not written
     source[round % 2] = round * 10 + r.me;
     CHECKED(shmem_long_broadcast(SHMEM_TEAM_WORLD, dest + round % 2, source + round % 2, 1,
                                  static_cast<int>(round) % r.pes));
@@ -201,7 +201,7 @@ void reductions_follow_each_other(const ring& r) {
   shmem_free(source);
 }
 
-// The same calls give the same bits on all PEs, although the order of additions matters to them.
+// The same calls give the same bits on all PEs, although the order of additions matters.
 void floating_sums_agree_everywhere(const ring& r) {
   constexpr std::size_t n = 1000;
   auto* const source = symmetric<double>(n);

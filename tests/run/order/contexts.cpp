@@ -27,7 +27,7 @@ void every_kind_carries_and_completes(const ring& r) {
   shmem_free(area);
 }
 
-// Data and flag through the same context, which fences: whoever sees the flag sees the data.
+// Data and flag through the same context, with a fence: a PE that sees the flag sees the data.
 void a_fence_orders_its_own_context(const ring& r) {
   shmem_ctx_t ctx = SHMEM_CTX_INVALID;
   CHECK(shmem_ctx_create(0, &ctx) == 0);
@@ -64,7 +64,7 @@ void many_contexts_go_on_side_by_side(const ring& r) {
     CHECK(shmem_long_g(area + i, r.next) == mine[i]);
   }
   for (const shmem_ctx_t ctx : contexts) shmem_ctx_destroy(ctx);
-  for (int i = 0; i < 2000; ++i) {  // made and destroyed again, with something under way
+  for (int i = 0; i < 2000; ++i) {  // made and destroyed repeatedly, with outstanding operations
     shmem_ctx_t ctx = SHMEM_CTX_INVALID;
     CHECK(shmem_ctx_create(0, &ctx) == 0);
     if (i % 10 == 0) shmem_ctx_long_put_nbi(ctx, area, mine.data(), 1, r.next);

@@ -1,5 +1,5 @@
-// A job on one host listens on the loopback alone: nobody on the network can connect to it. (With UCX_NET_DEVICES set,
-// as where the hosts are several, it listens where that says.)
+// A job on one host listens only on the loopback: no other host can connect to it. (With UCX_NET_DEVICES set, as on
+// several hosts, it listens on those devices.)
 #include <dirent.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 
 namespace {
 
-// The sockets that this process has open, by inode.
+// The open sockets of this process, by inode.
 std::set<std::string> own_sockets() {
   std::set<std::string> found;
   DIR* const folder = opendir("/proc/self/fd");
@@ -29,7 +29,7 @@ std::set<std::string> own_sockets() {
   return found;
 }
 
-// How many of them listen; all on 127.0.0.1 or ::1.
+// How many of them listen; all must be on 127.0.0.1 or ::1.
 int listening(const std::string& table, const std::string& loopback, const std::set<std::string>& own) {
   std::ifstream lines(table);
   std::string line;

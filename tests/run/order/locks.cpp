@@ -1,4 +1,5 @@
-// Locks exclude, whoever else wants them and however many there are; what was written under one is seen by the next.
+// Locks exclude other PEs, however many locks and PEs there are; what was written under a lock is seen by its next
+// holder.
 #include <algorithm>
 #include <vector>
 
@@ -8,7 +9,7 @@ namespace {
 
 long static_lock;
 
-// Not atomic on purpose: only the lock makes the sum right.
+// Not atomic on purpose: only the lock makes the sum correct.
 void one_lock_for_all(const ring& r) {
   auto* const counter = symmetric<long>(2);
   constexpr int rounds = 40;
@@ -28,7 +29,7 @@ void one_lock_for_all(const ring& r) {
   shmem_free(counter);
 }
 
-// Clearing completes what was put before, without a quiet of the program's.
+// Clearing completes earlier puts, without a quiet of the program.
 void clearing_publishes(const ring& r) {
   auto* const cells = symmetric<long>(1);
   for (int i = 0; i < 20; ++i) {
@@ -49,7 +50,7 @@ void many_locks_at_once(const ring& r) {
   auto* const counters = symmetric<long>(many);
   for (std::size_t i = 0; i < 4 * many; ++i) {
     const std::size_t a = (i * 7 + static_cast<std::size_t>(r.me) * 5) % many, b = (a + 9) % many;
-    shmem_set_lock(locks + std::min(a, b));  // in ascending order: nobody waits in a circle
+    shmem_set_lock(locks + std::min(a, b));  // in ascending order, so that no cycle can wait
     shmem_set_lock(locks + std::max(a, b));
     for (const std::size_t k : {a, b}) shmem_long_p(counters + k, shmem_long_g(counters + k, 0) + 1, 0);
     shmem_clear_lock(locks + std::min(a, b));
@@ -60,7 +61,7 @@ void many_locks_at_once(const ring& r) {
   for (std::size_t k = 0; k < many; ++k) sum += shmem_long_g(counters + k, 0);
   CHECK(sum == 8L * static_cast<long>(many) * r.pes);
   shmem_barrier_all();
-  for (std::size_t k = 0; k < many; ++k) CHECK(locks[k] == 0);  // as they began: they may be freed, or used otherwise
+  for (std::size_t k = 0; k < many; ++k) CHECK(locks[k] == 0);  // as initially: they may be freed or used otherwise
   shmem_free(counters);
   shmem_free(locks);
 }
@@ -70,7 +71,7 @@ void a_test_takes_a_free_lock_only(const ring& r) {
   auto* const counter = symmetric<long>(1);
   if (r.me == 0) CHECK(shmem_test_lock(lock) == 0);
   shmem_barrier_all();
-  CHECK(shmem_test_lock(lock) != 0);  // held, by PE 0 itself too
+  CHECK(shmem_test_lock(lock) != 0);  // held by PE 0 itself
   shmem_barrier_all();
   if (r.me == 0) shmem_clear_lock(lock);
   shmem_barrier_all();

@@ -1,4 +1,4 @@
-// fence and quiet: a flag never overtakes the data it stands for, whatever their size and the way they travel.
+// fence and quiet: a flag never overtakes its data, whatever their size and path.
 #include <algorithm>
 #include <atomic>
 #include <vector>
@@ -9,7 +9,7 @@ namespace {
 
 enum class way { put, put_nbi, strided, element_by_element, atomics };
 
-// Data in the given way, a fence, then a flag: the receiver looks at the data as soon as it sees the flag.
+// Data in the given form, a fence, then a flag: the receiver reads the data as soon as it sees the flag.
 void flags_come_after_data(const ring& r) {
   constexpr std::size_t most = 300'000;  // longs: beyond what is sent eagerly between nodes
   auto* const area = symmetric<long>(most);
@@ -56,7 +56,7 @@ void flags_come_after_data(const ring& r) {
   shmem_free(area);
 }
 
-// After quiet the data are in place: a third PE, told by another way, sees them.
+// After quiet the data is in place: a third PE, notified by other means, sees it.
 void quiet_is_completion(const ring& r) {
   auto* const area = symmetric<long>(400);
   auto* const told = symmetric<long>(1);
@@ -68,7 +68,7 @@ void quiet_is_completion(const ring& r) {
     shmem_long_put_nbi(area + 100, mine.data() + 100, 100, r.next);
     shmem_long_iput(area + 200, mine.data(), 2, 1, 100, r.next);
     shmem_quiet();
-    shmem_long_p(told, round, third);  // to whom r.next is the neighbour before
+    shmem_long_p(told, round, third);  // whose previous neighbour is r.next
     shmem_long_wait_until(told, SHMEM_CMP_GE, round);
     std::vector<long> seen(400);
     shmem_long_get(seen.data(), area, 400, r.before);
@@ -79,7 +79,7 @@ void quiet_is_completion(const ring& r) {
   shmem_free(area);
 }
 
-// Puts of one PE to one place through fences: the last one stays.
+// Puts of one PE to one place, separated by fences: the last one stays.
 void the_last_put_wins(const ring& r) {
   auto* const cell = symmetric<long>(8);
   for (long round = 0; round < 100; ++round) {
@@ -98,12 +98,12 @@ void the_last_put_wins(const ring& r) {
   shmem_free(cell);
 }
 
-// Combined small puts leave by themselves, after LULL_COALESCE_US: nobody calls fence or quiet.
+// Coalesced small puts leave by themselves after LULL_COALESCE_US: no PE calls fence or quiet.
 void a_lonely_put_arrives(const ring& r) {
   auto* const flag = symmetric<long>(1);
   const long one = 1;
   shmem_long_put_nbi(flag, &one, 1, r.next);
-  if (r.me == 0) {  // does not call the library meanwhile
+  if (r.me == 0) {  // does not call the library in between
     const std::atomic_ref<long> here(*flag);
     while (here.load(std::memory_order_acquire) != 1) {
     }

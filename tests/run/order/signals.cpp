@@ -1,4 +1,4 @@
-// A put with a signal: whoever sees the signal sees the data, whatever their size and type, and added signals add up.
+// A put with a signal: a PE that sees the signal sees the data, whatever their size and type, and added signals sum up.
 #include <algorithm>
 #include <vector>
 
@@ -55,7 +55,7 @@ void every_type_and_size(const ring& r, shmem_ctx_t ctx, std::uint64_t* signal) 
   WITH_SIGNAL(, unsigned char, putmem)
 }
 
-// From nothing to more than goes eagerly; each round waits for one more signal.
+// From no data to more than is sent eagerly; each round waits for one more signal.
 void every_length(const ring& r, std::uint64_t* signal) {
   constexpr std::size_t most = (std::size_t{1} << 20) + 4096;
   auto* const area = symmetric<unsigned char>(most);
@@ -71,12 +71,12 @@ void every_length(const ring& r, std::uint64_t* signal) {
     shmem_signal_wait_until(signal, SHMEM_CMP_GE, round);
     const auto right = static_cast<unsigned char>(r.before + static_cast<int>(round));
     CHECK(std::all_of(area, area + bytes, [&](unsigned char c) { return c == right; }));
-    shmem_barrier_all();  // before mine is used again
+    shmem_barrier_all();  // before mine is reused
   }
   shmem_free(area);
 }
 
-// All PEs signal PE 0, each with its own block: when the sum is there all blocks are.
+// All PEs signal PE 0, each with its own block: when the sum is complete, all blocks are there.
 void signals_of_all_add_up(const ring& r, std::uint64_t* signal) {
   constexpr int rounds = 20;
   auto* const blocks = symmetric<long>(static_cast<std::size_t>(r.pes) * 100);

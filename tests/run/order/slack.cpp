@@ -1,4 +1,5 @@
-// Measures, not tests: latency and CPU time of a blocking put with quiet to another node, with idle time between.
+// A measurement, not a test: latency and CPU time of a blocking put with quiet to another node, with idle time in
+// between.
 //
 //   run_slack [BYTES...] on 2 PEs of 2 nodes; PE 0 prints, for each size, the median latency and the median
 //   CPU time of its process in a put with quiet, in microseconds.

@@ -1,5 +1,5 @@
-// No wake-up is lost: PEs that outnumber the cores wait for each other, asleep nearly every time, until they have slept
-// so many times together; no sleep may have ended by its time-out.
+// No wake-up is missed: PEs that outnumber the cores wait for each other, nearly always asleep, until they have slept
+// the given number of times in total; no sleep may have ended by its time-out.
 //
 //   run_stress_waiting [SLEEPS] (default 20000), with LULL_WAIT_YIELDS=0 so that a wait sleeps at once
 #include <string>
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   std::uint64_t counted = 0;
   long lap = 0;
   while (!*enough) {
-    // A ring of puts, then a barrier: both kinds of doorbell ringing, after a store and after an atomic.
+    // A ring of puts, then a barrier: both kinds of doorbell ring, after a store and after an atomic.
     for (int i = 0; i < 50; ++i) {
       ++lap;
       if (me == 0) shmem_long_p(token, lap, 1 % pes);

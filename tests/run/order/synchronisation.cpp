@@ -16,7 +16,7 @@ void nap(long nanoseconds) {
 void barriers_separate(int me, int pes) {
   auto* const round = static_cast<long*>(shmem_calloc(1, sizeof(long)));
   for (long i = 1; i <= 300; ++i) {
-    if (i % 100 == me) nap(3'000'000);  // somebody is late now and then, long enough for the others to sleep
+    if (i % 100 == me) nap(3'000'000);  // a PE is late at times, long enough for the others to sleep
     *round = i;
     shmem_barrier_all();
     CHECK(shmem_long_g(round, (me + 1) % pes) == i);
@@ -37,7 +37,7 @@ void a_token_goes_round(int me, int pes) {
 }
 
 void a_signal_comes_after_its_data(int me, int pes) {
-  constexpr std::size_t words = 300'000;  // 2.4 MB: large enough to go by rendezvous between nodes
+  constexpr std::size_t words = 300'000;  // 2.4 MB: large enough for rendezvous between nodes
   auto* const data = static_cast<std::uint64_t*>(shmem_calloc(words, sizeof(std::uint64_t)));
   auto* const signal = static_cast<std::uint64_t*>(shmem_calloc(1, sizeof(std::uint64_t)));
   const int next = (me + 1) % pes;
@@ -54,7 +54,7 @@ void a_signal_comes_after_its_data(int me, int pes) {
   shmem_free(data);
 }
 
-// PE 0 computes without a call into the library; the others' puts, gets and atomics to it must get through.
+// PE 0 computes without calling the library; puts, gets and atomics of the others to it must complete.
 void a_computing_pe_is_served(int me, int pes) {
   auto* const word = static_cast<long*>(shmem_calloc(2, sizeof(long)));
   if (me == 0) {

@@ -1,5 +1,4 @@
-// Teams number their members as they were split, translate between each other, and can be made and destroyed without
-// end.
+// Teams number their members as they were split, translate numbers, and can be made and destroyed any number of times.
 #include <algorithm>
 #include <vector>
 
@@ -7,7 +6,7 @@
 
 namespace {
 
-// Every member can act with the others: a sum over the team, each giving its number in the world.
+// Every member can communicate with the others: a sum over the team of the members' numbers in the world.
 void acts_together(shmem_team_t team, const std::vector<int>& members) {
   static long mine, sum;
   if (team == SHMEM_TEAM_INVALID) return;
@@ -127,7 +126,7 @@ void invalid_teams_are_refused() {
   shmem_team_destroy(SHMEM_TEAM_INVALID);
 }
 
-// As many at a time as there may be, then one too many, which fails everywhere; afterwards all can be had again.
+// As many teams at a time as allowed, then one too many, which fails everywhere; afterwards all can be made again.
 void a_pe_has_a_bounded_number_of_teams() {
   std::vector<shmem_team_t> teams;
   for (;;) {
@@ -139,7 +138,7 @@ void a_pe_has_a_bounded_number_of_teams() {
   for (const shmem_team_t team : teams) shmem_team_destroy(team);
 }
 
-// Slots are used again at once, by teams of other members, while the slowest may still be leaving the old team.
+// Slots are reused at once, by teams of other members, while the slowest PE may still be leaving the old team.
 void thousands_come_and_go(const ring& r) {
   for (int i = 0; i < 1000; ++i) {
     const int size = 1 + i % r.pes, start = i % (r.pes - size + 1);
@@ -148,7 +147,7 @@ void thousands_come_and_go(const ring& r) {
     if (i % 7 == 0) acts_together(team, strided(start, 1, size));
     shmem_team_destroy(team);
   }
-  // Within halves that do not wait for each other; each splits again and again.
+  // Within halves that do not wait for each other; each splits repeatedly.
   shmem_team_t row = SHMEM_TEAM_INVALID, column = SHMEM_TEAM_INVALID;
   CHECK(shmem_team_split_2d(SHMEM_TEAM_WORLD, std::max(1, r.pes / 2), nullptr, 0, &row, nullptr, 0, &column) == 0);
   for (int i = 0; i < 1000; ++i) {

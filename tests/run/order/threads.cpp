@@ -1,7 +1,7 @@
-// SHMEM_THREAD_MULTIPLE: the threads of all PEs transfer, update, signal, wait and act together at once.
+// SHMEM_THREAD_MULTIPLE: the threads of all PEs transfer, update, signal, wait and run collectives at once.
 //
-// Each test gives each thread a part of its own, so that every value can be predicted; what threads share they share on
-// purpose: the default context, a serialized context, tickets, sums, the heap of teams.
+// Each test gives each thread its own part, so that every value can be predicted; sharing is intended: the default
+// context, a serialized context, tickets, sums, the heap of teams.
 #include <algorithm>
 #include <functional>
 #include <mutex>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int threads = 4;
 
-// Calls work(number of the thread) in `threads` threads, and returns when all have.
+// Calls work(thread number) in `threads` threads, and returns when all have returned.
 void in_threads(const std::function<void(int)>& work) {
   std::vector<std::jthread> running;
   running.reserve(threads);
@@ -25,7 +25,7 @@ long value_of(const ring& r, int pe, int thread, int round, int i) {
   return ((round * r.pes + pe) * threads + thread) * 100'000L + i;
 }
 
-// Blocks to and from the next PE over one context for each thread, or over the default one for all.
+// Blocks to and from the next PE, over one context per thread or over the default context for all.
 void blocks_of_threads_do_not_mix(const ring& r, bool own_contexts) {
   constexpr int words = 300, rounds = 20;
   auto* const there = symmetric<long>(std::size_t{threads} * words);
@@ -67,7 +67,7 @@ void blocks_of_threads_do_not_mix(const ring& r, bool own_contexts) {
   shmem_free(there);
 }
 
-// A serialized context may go from thread to thread as long as only one uses it at a time.
+// A serialized context may pass from thread to thread as long as only one uses it at a time.
 void a_serialized_context_goes_from_thread_to_thread(const ring& r) {
   constexpr int times = 50;
   auto* const there = symmetric<long>(std::size_t{threads} * times);
@@ -129,7 +129,7 @@ void accumulates_of_all_threads_add_up(const ring& r) {
   shmem_free(sums);
 }
 
-// Thread t of each PE passes a token on to thread t of the next, with a block of data before it.
+// Thread t of each PE passes a token to thread t of the next, preceded by a block of data.
 void each_thread_waits_for_its_own_signal(const ring& r) {
   constexpr int words = 40, laps = 30;
   auto* const data = symmetric<long>(std::size_t{threads} * words);
@@ -157,7 +157,7 @@ void each_thread_waits_for_its_own_signal(const ring& r) {
   shmem_free(data);
 }
 
-// Threads of one PE wait for each other through its own memory, by wait, by test, and by one of many.
+// Threads of one PE wait for each other through its own memory, by wait, by test, and by wait for any of several.
 void threads_of_a_pe_wait_for_each_other(const ring& r) {
   constexpr int laps = 100;
   auto* const lap_of = symmetric<int>(threads);
@@ -183,7 +183,8 @@ void threads_of_a_pe_wait_for_each_other(const ring& r) {
   shmem_free(lap_of);
 }
 
-// One team for each thread, of all PEs or of every second, in which the threads act at once and at their own pace.
+// One team per thread, of all PEs or of every second, in which the threads run collectives at once and at their own
+// pace.
 void teams_of_threads_act_at_once(const ring& r) {
   constexpr std::size_t words = 3000;  // more than one message of a reduction between nodes
   constexpr int rounds = 12;
@@ -236,7 +237,7 @@ void teams_of_threads_act_at_once(const ring& r) {
   for (const shmem_team_t team : teams) shmem_team_destroy(team);
 }
 
-// Teams, and contexts of teams, made and destroyed by all threads at once, each thread from a parent of its own.
+// All threads make and destroy teams, and contexts of teams, at once, each thread with its own parent.
 void threads_split_their_teams_at_once(const ring& r) {
   constexpr int rounds = 8;
   std::vector<shmem_team_t> parents(threads);
@@ -252,7 +253,7 @@ void threads_split_their_teams_at_once(const ring& r) {
       CHECK(shmem_team_my_pe(row) == r.me % 2 && shmem_team_my_pe(column) == r.me / 2);
       shmem_ctx_t ctx = SHMEM_CTX_INVALID;
       CHECK(shmem_team_create_ctx(reversed, SHMEM_CTX_PRIVATE, &ctx) == 0);
-      shmem_ctx_long_atomic_add(ctx, cell + t, 1, 0);  // the last PE of all
+      shmem_ctx_long_atomic_add(ctx, cell + t, 1, 0);  // the last PE in the world
       shmem_ctx_destroy(ctx);
       CHECK(shmem_team_sync(row) == 0 && shmem_team_sync(column) == 0 && shmem_team_sync(reversed) == 0);
       if (r.me == r.pes - 1) CHECK(shmem_long_atomic_fetch(cell + t, r.me) >= (round + 1L) * r.pes);
@@ -267,7 +268,7 @@ void threads_split_their_teams_at_once(const ring& r) {
   shmem_free(cell);
 }
 
-// One thread leads collectives of all PEs while the others transfer.
+// One thread runs collectives of all PEs while the others transfer.
 void transfers_go_on_during_barriers(const ring& r) {
   constexpr int rounds = 40;
   auto* const count = symmetric<long>(threads);

@@ -1,4 +1,4 @@
-// Waiting for and testing one value or several, of every type: which are looked at, which are told, and that all end.
+// Waits for and tests of one value or several, of every type: which are checked, which are returned, and that all end.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -33,7 +33,7 @@ constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
     shmem_free(cell);                                                                                              \
   }
 
-// Eight values of which the neighbour sets those with even numbers, element 6 being taken out of the set.
+// Eight values, of which the neighbour sets those with even numbers; element 6 is excluded from the set.
 #define SETS(NAME, TYPE, A)                                                                                     \
   {                                                                                                             \
     constexpr std::size_t n = 8;                                                                                \
@@ -87,7 +87,7 @@ void every_type(const ring& r) {
   LULL_WAIT_TYPES(SETS, )
 }
 
-// A PE collects from all others as they come, without looking at anybody twice.
+// A PE receives from all others as they arrive, without checking any of them twice.
 void arrivals_are_taken_one_by_one(const ring& r) {
   const auto n = static_cast<std::size_t>(r.pes);
   auto* const flags = symmetric<long>(n);
@@ -105,8 +105,8 @@ void arrivals_are_taken_one_by_one(const ring& r) {
   shmem_free(flags);
 }
 
-// Whoever asks for any of several again and again is told of each in the end: with and without a vector, waiting and
-// testing, and although the calls on two sets of other lengths, or of the same array, take turns.
+// A program that repeatedly asks for any of several values eventually gets each of them: with and without a vector,
+// waiting and testing, even if calls on two sets of different lengths, or on the same array, alternate.
 void each_that_is_ready_is_returned_in_the_end(const ring& r) {
   constexpr std::size_t most = 7;
   auto* const cells = symmetric<long>(most);
@@ -143,13 +143,13 @@ void each_that_is_ready_is_returned_in_the_end(const ring& r) {
   std::fill_n(cells, most, 0);
   shmem_barrier_all();
   for (std::size_t i = 0; i < most; ++i) shmem_long_p(cells + i, 2, r.next);
-  std::set<std::size_t> arrived;  // all by `any` alone, with no array that takes out those that have been seen
+  std::set<std::size_t> arrived;  // all by `any` alone, without an array that excludes those already seen
   while (arrived.size() < most) arrived.insert(shmem_long_wait_until_any(cells, most, nullptr, SHMEM_CMP_EQ, 2));
   shmem_barrier_all();
   shmem_free(cells);
 }
 
-// Testing in a loop gets on, also when the value comes from another node and PEs outnumber cores.
+// A loop of tests makes progress, even if the value comes from another node and PEs outnumber cores.
 void testing_makes_progress(const ring& r) {
   auto* const flag = symmetric<int>(1);
   for (int round = 1; round <= 20; ++round) {
