@@ -1,4 +1,4 @@
-// What tests of several rooms share: a folder of their own, and settings that last for one test.
+// Shared by tests of several rooms: a temporary folder, and settings that last for one test.
 #pragma once
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ class temporary_folder {
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  // In place, as sysfs does it: an open descriptor sees the new content.
+  // In place, like sysfs: an open descriptor sees the new content.
   void write(const std::string& file, const std::string& content) const {
     std::filesystem::create_directories((path_ / file).parent_path());
     if (std::filesystem::exists(path_ / file))

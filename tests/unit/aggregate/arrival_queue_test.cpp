@@ -1,4 +1,4 @@
-// Items come out as they went in, within the room that was given.
+// Items come out in the order in which they went in, within the given memory.
 #include "aggregate/api/arrival_queue.hpp"
 
 #include <gtest/gtest.h>

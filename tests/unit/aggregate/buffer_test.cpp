@@ -1,4 +1,4 @@
-// What is packed is unpacked to the same bytes, and takes as few as it can.
+// Packed items unpack to the same bytes, and take as few bytes as possible.
 #include "aggregate/channels/buffer.hpp"
 
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@ TEST(channel_word, keeps_numbers_that_outgrow_it) {
       const std::uint64_t word = channel_word(number + ahead, 100);
       EXPECT_EQ(bytes_in(word), 100U);
       EXPECT_EQ(buffer_in(word, number), number + ahead);
-      EXPECT_EQ(buffer_in(channel_word(number, 100), number + ahead), number);  // closed, and consumed, meanwhile
+      EXPECT_EQ(buffer_in(channel_word(number, 100), number + ahead), number);  // closed and consumed in between
     }
 }
 

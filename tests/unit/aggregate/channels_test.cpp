@@ -1,4 +1,4 @@
-// What a route says of its channels in closed form is what counting them one by one says, and costs of the order of the
+// The closed forms of a route's channels agree with counting them one by one, and take memory proportional to the
 // number of PEs.
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ job in_order(const std::vector<int>& sizes) {
   return on_nodes(node_of);
 }
 
-// Nodes of equal and of different sizes, grids that are full and grids that are not, PEs in order and in turn.
+// Nodes of equal and of different sizes, full and incomplete grids, PEs in order and interleaved.
 std::vector<job> many_layouts() {
   std::vector<job> all;
   for (int nodes = 1; nodes <= 30; ++nodes)
@@ -70,7 +70,7 @@ std::vector<job> many_layouts() {
 const std::vector<scheme> schemes{{buffering::per_pe, 1},   {buffering::per_pe, 2},   {buffering::per_pe, 3},
                                   {buffering::per_node, 1}, {buffering::per_node, 2}, {buffering::per_node, 3}};
 
-// Which nodes a node has channels to, by asking where an item for each node goes.
+// The nodes to which a node has channels, found from the hop of an item for each node.
 std::vector<node_id> targets_one_by_one(int nodes, int hops, int hop, int from) {
   int width = 1;
   while (std::pow(width, hops) < nodes) ++width;
@@ -113,7 +113,7 @@ channel_counts most_one_by_one(const job& j, const route& way, int hop) {
   return all;
 }
 
-// Places count from 0 without a gap.
+// Indices count from 0 without a gap.
 void expect_all_places(std::vector<std::size_t> places) {
   std::ranges::sort(places);
   for (std::size_t i = 0; i < places.size(); ++i) ASSERT_EQ(places[i], i);
@@ -191,7 +191,7 @@ TEST(channels, both_ends_know_the_places_of_a_lane_and_no_two_share_one) {
   });
 }
 
-// All that one PE asks of a route to make its hops, in bytes that are allocated for it.
+// The bytes allocated by everything that one PE needs from a route to make its hops.
 std::size_t bytes_to_make(const job& j, scheme how) {
   const std::size_t before = allocated;
   const route way(j.places, j.pes, how);

@@ -1,4 +1,4 @@
-// The library reads items that templates write, and the other way round: with and without address, of one size and of any.
+// The library reads items that templates write, and vice versa: with and without address, of one size and of any size.
 #include "lull/detail/items.hpp"
 
 #include <gtest/gtest.h>
@@ -9,11 +9,11 @@
 
 namespace lull::detail {
 
-// Stands in for an aggregation: counts how often room was asked for, and gives a buffer of its own.
+// Replaces an aggregation: counts the calls of make_room, and provides its own buffer.
 struct two_items_at_a_time {
   std::array<std::byte, 64> memory{};
   cursor at;
-  std::array<cursor*, 8> entry{&at, &at, &at, &at, &at, &at, &at, &at};  // of all PEs the same
+  std::array<cursor*, 8> entry{&at, &at, &at, &at, &at, &at, &at, &at};  // the same for all PEs
   std::size_t asked = 0, bytes = 32;
 };
 void make_room(two_items_at_a_time* to, int /*pe*/, std::size_t /*item_bytes*/) {

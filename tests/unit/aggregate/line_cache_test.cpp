@@ -1,4 +1,5 @@
-// A line is fetched once in an epoch, all gets that wait for it are delivered, and words are fetched where lines cost more.
+// A line is fetched once per epoch, every get that waits for it is delivered, and words are fetched where lines cost
+// more.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -92,7 +93,7 @@ TEST(line_cache, words_are_fetched_where_lines_cost_more_and_lines_where_they_co
   for (int i = 0; i < 5000; ++i) get(random() % 1'000'000);
   EXPECT_FALSE(cache.fetches_lines());
   EXPECT_EQ(get(2'000'000), outcome::fetch_word);
-  for (std::uint64_t i = 0; i < 10'000; ++i) get(3'000'000 + i / 8);  // eight words of a line, one behind the other
+  for (std::uint64_t i = 0; i < 10'000; ++i) get(3'000'000 + i / 8);  // eight consecutive words of a line
   EXPECT_TRUE(cache.fetches_lines());
   const std::uint64_t hits = cache.hits();
   for (std::uint64_t i = 0; i < 800; ++i) get(4'000'000 + i / 8);
@@ -102,14 +103,14 @@ TEST(line_cache, words_are_fetched_where_lines_cost_more_and_lines_where_they_co
 TEST(line_cache, between_the_two_limits_nothing_changes) {
   line_cache cache(64 * one_line, line_bytes, 0.5);
   std::map<std::uint32_t, std::uint32_t> delivered;
-  const auto gets = [&](int count, int share_of_misses) {  // in a hundred
+  const auto gets = [&](int count, int share_of_misses) {  // in percent
     static std::uint64_t fresh = 1000;
     for (int i = 0; i < count; ++i) {
       const auto found = cache.look_up(i % 100 < share_of_misses ? ++fresh : 1, 0, 0, 0);
       if (found.what == outcome::fetch_line) fill(cache, found.entry, std::byte{1}, delivered);
     }
   };
-  gets(10'000, 55);  // and some more, where a fresh line takes the place of line 1
+  gets(10'000, 55);  // slightly more, because a new line replaces line 1
   EXPECT_TRUE(cache.fetches_lines());
   gets(10'000, 90);
   EXPECT_FALSE(cache.fetches_lines());

@@ -1,5 +1,5 @@
-// Which route and which buffers are chosen, over layouts, links, items and memory: as recorded when the choice was last
-// known to be good. A change of the model's constants changes the record; a change of structure must not.
+// The chosen route and buffers, for various layouts, links, items and memory limits, as recorded when the choice was
+// last known to be good. A change of the model's constants changes the record; a change of structure must not.
 #include "aggregate/plan/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(plan, chooses_the_recorded_route_and_buffers) {
   }
 }
 
-// 2 nodes of 2 PEs on one host of 2 cores: each core sends what two PEs have to, or one node.
+// 2 nodes of 2 PEs on one host of 2 cores: each core sends for two PEs, or for one node.
 TEST(plan, routes_differ_in_the_messages_that_end_a_phase) {
   const std::vector<job::place> places{{0, 0}, {0, 0}, {1, 0}, {1, 0}};
   const job::layout layout(places, pe_id{0});
@@ -63,7 +63,7 @@ TEST(plan, routes_differ_in_the_messages_that_end_a_phase) {
         choose_route(layout, 4, on, {.item_bytes = 8, .buffers = buffers, .hops = hops, .pes_per_core = 2},
                      {.memory_bytes = std::size_t{1} << 26U, .least_bytes = 0, .per_channel = 8, .pes_of_node = 2});
     const int stages = hops + (buffers == aggregate_buffers::per_node ? 1 : 0);
-    return (chosen->found.ns_per_phase - stages * on.aggregation.ns_per_empty_phase) / 4000 - 1;  // which it waits for
+    return (chosen->found.ns_per_phase - stages * on.aggregation.ns_per_empty_phase) / 4000 - 1;  // the one awaited
   };
   EXPECT_DOUBLE_EQ(messages(aggregate_buffers::per_pe, 1), 4) << "to each PE of the other node, from each";
   EXPECT_DOUBLE_EQ(messages(aggregate_buffers::per_pe, 2), 2) << "to one PE of the other node, from each";

@@ -1,4 +1,4 @@
-// A route is changed when phases have lost by it what a change costs, and changed back when the next is no better.
+// A route changes when phases have lost the price of a change by it, and changes back if the next one is no better.
 #include "aggregate/plan/route_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr scheme alone{buffering::per_pe, 1}, shared{buffering::per_node, 1};
 
-// Buffers of each PE cost more at the end of a phase, those of a node more for each item: 1,000 items are alike.
+// Buffers per PE cost more at the end of a phase, those per node more per item: at 1,000 items the costs are equal.
 plan taking(const scheme& how) {
   const std::vector<candidate> routes{
       {alone, {.route = 0, .sizes = {}, .ns_per_item = 10, .ns_per_phase = 50'000, .memory_bytes = 0}},
@@ -22,7 +22,7 @@ route_choice choice_of(const plan& how, double price_ns, const route_choice::ite
   return {how, price_ns, rules, of};
 }
 
-// How many phases of so many items pass until another route is wanted; `most` when none is.
+// The number of phases of `items` items until another route is wanted; `most` if none is.
 int phases_until_change(route_choice& choice, std::uint64_t items, int most, std::int64_t ns = 1000) {
   int phases = 0;
   while (phases < most && !choice.wanted()) {

@@ -1,4 +1,4 @@
-// Every route brings every item to its PE, over channels that both ends know, for nodes of equal and unequal size.
+// Every route takes every item to its PE, over channels known to both ends, for nodes of equal and unequal size.
 #include "aggregate/channels/route.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ bool contains(const std::vector<Id>& all, Id one) {
   return std::ranges::binary_search(all, one);
 }
 
-// Whether the way from `at` to `to` exists on both sides.
+// Expects the channel from `at` to `next` at both ends.
 void expect_a_channel(const route& way, const job::layout& places, int hop, pe_id at, pe_id next) {
   if (way.between_nodes(hop)) {
     const node_id here = places.node_of(at), there = places.node_of(next);

@@ -1,4 +1,4 @@
-// The simulator's skeletons of irregular applications send along the channels of the aggregator.
+// The simulator's skeletons of irregular applications send over the same channels as the aggregator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::vector<std::uint32_t> sorted_others(const std::vector<netsim::item_paths::c
   return others;
 }
 
-// Those that `pe` has channels to in a hop; of channels between nodes, the ones it owns.
+// The targets of `pe`'s channels in a hop; for channels between nodes, of those that it owns.
 std::vector<std::uint32_t> targets_of(const route& way, const job::layout& places, int hop, pe_id pe) {
   std::vector<std::uint32_t> others;
   const node_id here = places.node_of(pe);
@@ -36,7 +36,7 @@ std::vector<std::uint32_t> targets_of(const route& way, const job::layout& place
   return others;
 }
 
-// A number of nodes with as many PEs each, as the aggregator and as the simulator sees them.
+// A number of nodes with equally many PEs each, for the aggregator and for the simulator.
 struct shape {
   shape(int nodes_wanted, int on_node_wanted)
       : nodes(nodes_wanted), on_node(on_node_wanted), layout(places_of(nodes, on_node), pe_id{0}) {
@@ -57,7 +57,7 @@ struct shape {
   }
 };
 
-// The channels that an item takes on its way, with the hop of each: {hop, from, to}.
+// The channels that an item takes, with their hops: {hop, from, to}.
 using channel_of_hop = std::tuple<int, std::uint32_t, std::uint32_t>;
 std::vector<channel_of_hop> path_of(const route& way, const job::layout& layout, pe_id from, pe_id to) {
   std::vector<channel_of_hop> path;
@@ -105,7 +105,7 @@ TEST(skeletons_of_applications, send_along_the_paths_of_items_in_the_aggregator)
     }
 }
 
-// Where nodes fill their grid, what a channel carries is exact.
+// Where nodes fill their grid, the load of a channel is exact.
 TEST(skeletons_of_applications, send_on_each_channel_what_items_to_all_alike_put_there) {
   for (const int hops : {1, 2, 3})
     for (const int width : {1, 2, 3})

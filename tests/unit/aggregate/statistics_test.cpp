@@ -1,4 +1,4 @@
-// Counts of a long run: bytes and items whose product no 64 bits hold.
+// Counts of a long run: the product of bytes and items exceeds 64 bits.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 namespace lull {
 namespace {
 
-// What a shell prints that runs `script`.
+// The output of a shell that runs `script`.
 std::string printed_by(child_process shell, const std::string& script) {
   descriptor_pair output = open_pipe();
   shell.program = "sh";

@@ -11,7 +11,7 @@
 namespace lull {
 namespace {
 
-// A kernel whose masks have 4,096 bits, as sched_getaffinity shows it.
+// A kernel with masks of 4,096 bits, as sched_getaffinity shows it.
 int of_a_large_machine(pid_t, std::size_t bytes, cpu_set_t* mask) {
   if (bytes < 4096 / 8) {
     errno = EINVAL;
@@ -81,7 +81,7 @@ TEST(numa_node, of_cores_is_the_one_that_is_local_to_all_of_them) {
 
 TEST(numa_node, of_cores_of_several_is_none) {
   EXPECT_EQ(numa_node_of(std::array{3, 4}, "package:2 numa:2 core:2 pu:2"), std::nullopt);
-  EXPECT_EQ(numa_node_of(std::array{0, 99}, "numa:2 core:2 pu:1"), std::nullopt);  // one that it does not have
+  EXPECT_EQ(numa_node_of(std::array{0, 99}, "numa:2 core:2 pu:1"), std::nullopt);  // 99 does not exist
 }
 
 TEST(numa_node, is_none_where_there_is_no_other) {

@@ -1,4 +1,4 @@
-// The procedure and the fit on a link in virtual time, whose terms are known: what comes out is what went in.
+// The procedure and the fit on a link in virtual time with known terms: the fit finds these terms.
 #include "calibrate/transfer_procedure.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@ namespace {
 using namespace lull;
 using namespace lull::calibrate;
 
-// Two processes of LogGP. A message leaves when the call has put it together, no sooner than a gap after the one before; the receiver
-// handles each when it has come and the one before is handled.
+// Two LogGP processes. A message leaves when the call has assembled it, but no sooner than a gap after the previous
+// one; the receiver handles each message when it has arrived and the previous one has been handled.
 class virtual_link final : public link_under_test {
  public:
   virtual_link(model::transfer_pieces truth, double clock_ns = 0) : truth_(std::move(truth)), clock_ns_(clock_ns) {}
@@ -36,7 +36,7 @@ class virtual_link final : public link_under_test {
   double receiver_cpu_ns() override { return receiver_cpu_ += telling_ns; }
 
  private:
-  static constexpr double answer_ns = 700, telling_ns = 300;  // neither is a message's own
+  static constexpr double answer_ns = 700, telling_ns = 300;  // not part of a message's cost
   model::transfer_pieces truth_;
   double clock_ns_;
   double now_ = 0, left_ = 0, last_comes_ = 0, receiver_cpu_ = 0;
@@ -142,7 +142,7 @@ TEST(transfer_fit, is_one_piece_where_there_are_few_sizes) {
 
 TEST(transfer_fit, gives_no_term_below_nothing) {
   std::vector<model::transfer_observation> round;
-  for (const double bytes : {8.0, 16.0, 32.0, 64.0, 128.0})  // falls, and is less than what both ends spend
+  for (const double bytes : {8.0, 16.0, 32.0, 64.0, 128.0})  // falls, and is less than the overheads of both ends
     round.push_back({.bytes = bytes, .one_way_ns = 100 - bytes / 4, .send_ns = 90, .receive_ns = 80, .gap_ns = bytes});
   const auto found = model::fit_transfer(std::vector<std::vector<model::transfer_observation>>{round});
   EXPECT_EQ(found[0].terms.latency_ns, 0);

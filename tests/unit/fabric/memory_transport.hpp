@@ -1,7 +1,7 @@
-// A transport whose processes are objects of one process, served by one thread: what the protocol does can be looked at
-// message by message. Payloads of `threshold` bytes and more with order::free are only announced, and while
-// `holds_back` they do not come: later messages overtake them. Memory that is given is reached by RDMA, whose accesses
-// end at once or, while `memory_network::delays`, one in each progress of whoever began them.
+// A transport whose processes are objects of one process, served by one thread, so that a test can observe the protocol
+// message by message. Payloads of at least `threshold` bytes with order::free are only announced; while `holds_back`,
+// they do not arrive, so later messages overtake them. RDMA reaches the given memory; its accesses complete at once or,
+// while `memory_network::delays`, one in each progress() of their initiator.
 #pragma once
 #include <sys/eventfd.h>
 #include <unistd.h>

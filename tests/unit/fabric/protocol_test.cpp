@@ -23,7 +23,7 @@ namespace lull::fabric {
 namespace {
 
 constexpr std::size_t memory_bytes = std::size_t{4} << 20U;
-constexpr std::size_t large = std::size_t{1} << 20U;  // from where both transports let messages be overtaken
+constexpr std::size_t large = std::size_t{1} << 20U;  // from this size on both transports let messages be overtaken
 
 using maker = std::unique_ptr<transport::transport> (*)(transport::receiver& to, int processes);
 std::unique_ptr<transport::transport> over_ucx(transport::receiver& to, int processes) {
@@ -97,13 +97,13 @@ TEST_P(protocol_over, a_pe_is_connected_only_to_those_it_talks_to) {
   EXPECT_EQ(std::memcmp(job[2].memory.data() + 64, &value, sizeof value), 0);
   EXPECT_EQ(job[0].messages.connections(), 1);
   EXPECT_EQ(job[1].messages.connections(), 0);
-  EXPECT_EQ(job[2].messages.connections(), 1);  // it acknowledges
+  EXPECT_EQ(job[2].messages.connections(), 1);  // for its acknowledgement
 }
 
 TEST_P(protocol_over, what_another_build_says_of_itself_is_not_read_beyond_its_end) {
   const std::vector<std::byte> whole = job[1].messages.contact();
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{15}}) {
-    if (GetParam().second == &in_memory && bytes >= 8) continue;  // its address is no more than a pointer
+    if (GetParam().second == &in_memory && bytes >= 8) continue;  // its address is only a pointer
     EXPECT_THROW(job[0].messages.introduce(pe_id{1}, std::span(whole).first(bytes)), error) << bytes;
   }
   job[0].messages.introduce(pe_id{1}, whole);
@@ -149,7 +149,7 @@ TEST_P(protocol_over, small_puts_wait_for_each_other_and_go_before_anything_else
 TEST_P(protocol_over, coalesced_puts_may_reuse_their_sources_and_arrive_as_put) {
   std::array<std::uint32_t, 6> words{};
   std::atomic<bool> sent{false};
-  // Beside each other, then one of them again, then apart and unaligned.
+  // Adjacent puts, then one of them again, then a separate, unaligned one.
   for (const auto& [offset, value] : std::vector<std::pair<std::size_t, std::uint32_t>>{
            {64, 1}, {68, 2}, {72, 3}, {68, 4}, {72, 5}, {99, 6}, {103, 7}}) {
     std::uint32_t source = value;
@@ -243,7 +243,7 @@ TEST_P(protocol_over, blocks_are_scattered_added_and_gathered) {
   EXPECT_EQ(back, (std::array<float, 3>{3, 6, 9}));
 }
 
-// A client that is no PE of the job: it has found out a PE's address, and knows the form of the messages.
+// A client that is no PE of the job: it has a PE's address and knows the form of the messages.
 class stranger final : transport::receiver {
  public:
   stranger(maker over, const std::vector<std::byte>& contact) : transport_(over(*this, 1)) {
@@ -299,7 +299,7 @@ TEST_P(protocol_over, a_message_of_a_process_that_is_no_pe_changes_nothing) {
   ++sent;
   job.drive_until([&] { return target.messages.refused() == sent; });
   EXPECT_EQ(target.memory, before);
-  EXPECT_EQ(target.messages.connections(), 0);  // it was not answered either
+  EXPECT_EQ(target.messages.connections(), 0);  // it got no answer either
 
   const std::uint64_t value = 7;  // and the job goes on
   job[0].messages.put(job[0].sent, pe_id{1}, 8, &value, sizeof value, nullptr, nullptr);
@@ -311,7 +311,7 @@ INSTANTIATE_TEST_SUITE_P(transports, protocol_over,
                          testing::Values(std::pair{"ucx", &over_ucx}, std::pair{"memory", &in_memory}),
                          [](const auto& one) { return std::string(one.param.first); });
 
-// Over a transport in memory it is decided here when a large payload comes.
+// With a transport in memory, the test decides when a large payload arrives.
 class overtaken_puts : public testing::Test {
  protected:
   overtaken_puts() { transport::memory_transport::holds_back = true; }

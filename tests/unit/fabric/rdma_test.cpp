@@ -1,5 +1,5 @@
-// What goes by RDMA: in what order with messages, when it is complete, and who is woken. Over a transport in memory, which
-// ends accesses at once, as shared memory does, or later, as a network does.
+// Operations by RDMA: their order with messages, their completion, and which PE is woken. Over a transport in memory
+// that completes accesses at once, like shared memory, or later, like a network.
 #include "fabric/protocol/rdma.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ struct station {
   }
 };
 
-// PE 0 does something to PE 1, which takes part in nothing unless it is driven.
+// PE 0 operates on PE 1, which does nothing unless the test drives it.
 class rdma_of : public testing::TestWithParam<bool> {
  protected:
   rdma_of() {
@@ -192,7 +192,7 @@ TEST_P(rdma_of, gets_bring_what_is_there_without_the_target) {
   EXPECT_TRUE(answer.done.done());
   EXPECT_EQ(here[(2 << 20) - 1], std::byte{5});
   EXPECT_EQ(there[least - 1], std::byte{5});
-  EXPECT_FALSE(protocol::must_complete_to_order(me.sent));  // there is nothing that a fence orders
+  EXPECT_FALSE(protocol::must_complete_to_order(me.sent));  // a fence has nothing to order
   complete();
 }
 
@@ -212,7 +212,7 @@ TEST_P(rdma_of, what_lies_beyond_the_exposed_memory_goes_by_message) {
   EXPECT_FALSE(me.messages.remote_memory()->bytes() > memory_bytes);
   std::vector<std::byte> here(least);
   reply answer{.destination = here.data(), .bytes = least};
-  me.messages.get(target, memory_bytes - least, answer);  // the last that is exposed
+  me.messages.get(target, memory_bytes - least, answer);  // the last exposed bytes
   drive_me();
   EXPECT_TRUE(answer.done.done());
 }
@@ -240,7 +240,7 @@ TEST_P(atomics_by_rdma, are_carried_out_where_this_processor_does_it) {
   EXPECT_EQ(fetch({amo_op::bit_or, 8, 8, 0}), 60U);
   EXPECT_EQ(fetch({amo_op::set, 8, 8, 1}), 60U);
   EXPECT_EQ(me.messages.by_rdma().atomics,
-            GetParam() ? 0U : 5U);  // no network has the largest of two, and bits go wrong in UCX
+            GetParam() ? 0U : 5U);  // no network has the maximum, and UCX's bitwise operations are wrong
 }
 
 INSTANTIATE_TEST_SUITE_P(network, atomics_by_rdma, testing::Values(false, true),

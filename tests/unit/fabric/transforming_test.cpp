@@ -1,4 +1,4 @@
-// Which puts are coalesced: it depends on what the puts to a PE have been like, and follows when they change.
+// Which puts are coalesced: it depends on the past puts to a PE, and follows their changes.
 #include "fabric/protocol/transforming.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class put_transformer_of_two : public testing::Test {
   put_transformer::way put(pe_id to = a, transforming how = transforming::automatic, std::size_t bytes = 8) {
     return puts.next_put(to, bytes, how);
   }
-  // So many puts, then a quiet.
+  // `count` puts, then a quiet.
   void run(int count, pe_id to = a) {
     for (int i = 0; i < count; ++i) (void)put(to);
     puts.paused();
@@ -127,7 +127,7 @@ TEST_F(put_transformer_of_two, copies_under_way_are_bounded) {
   EXPECT_FALSE(puts.copies(65537, transforming::on));
 }
 
-// What the machine is said to be, and what it is.
+// The machine as described, and as it is.
 class put_transformer_on : public testing::Test {
  protected:
   static constexpr pe_id a{0};
@@ -139,8 +139,8 @@ class put_transformer_on : public testing::Test {
     on.transforming.ns_per_copied_byte = ns_per_copied_byte;
     return on;
   }
-  // Sends `runs` runs of 20 puts, each in messages and copies that take what they do, and says for every size whether it is
-  // coalesced then.
+  // Sends `runs` runs of 20 puts, with messages and copies that take their true time, and returns for every size
+  // whether it is coalesced afterwards.
   static std::vector<bool> sizes_after(int runs, const model::machine& on) {
     put_transformer puts{1, 61440, on};
     for (int run = 0; run < runs; ++run) {

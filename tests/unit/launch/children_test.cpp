@@ -11,7 +11,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Processes of a made-up system, whose time goes on while it pauses.
+// Processes of a simulated system, whose time advances while the caller pauses.
 class made_up_processes final : public process_tree {
  public:
   enum class kind { ends_when_asked, ends_when_killed, in_the_kernel, in_the_kernel_for_a_minute };
@@ -59,7 +59,7 @@ TEST(ending_descendants, gives_up_those_that_wait_in_the_kernel_and_names_them) 
   made_up_processes tree;
   tree.living = {{10, kind::ends_when_killed}, {11, kind::in_the_kernel}};
   EXPECT_THAT(end_descendants(tree, {.grace_ms = 1000, .give_up_ms = 10'000}), ElementsAre(11));
-  EXPECT_LT(tree.looks, 400);  // it does not look all the time
+  EXPECT_LT(tree.looks, 400);  // it does not poll all the time
 }
 
 TEST(ending_descendants, goes_on_as_long_as_one_may_still_end) {

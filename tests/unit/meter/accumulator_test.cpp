@@ -90,7 +90,7 @@ TEST(accumulator, a_pause_in_which_the_counter_may_have_gone_round_unseen_gives_
   for (const std::uint64_t later : {uj(1100), uj(900), uj(1000)}) {
     accumulator counter(package);
     counter.push(uj(1000), 0);
-    counter.push(later, 1400 * second);  // 400 W go round twice in 1310 s
+    counter.push(later, 1400 * second);  // at 400 W it wraps twice in 1310 s
     EXPECT_TRUE(counter.lower_bound()) << later;
     EXPECT_GE(static_cast<double>(counter.total()) + counter.missing_at_most(), later == uj(1000) ? 0 : 400e6 * 1400);
   }
@@ -135,9 +135,9 @@ TEST(accumulator, says_which_case_happened) {
   EXPECT_TRUE(std::holds_alternative<reset>(counter.push(uj(1), 5 * second)));
 }
 
-// Random loads on a small counter that wraps often, with failed reads, stale values, resets and pauses. Whatever
-// happens: the total never falls, never exceeds the truth by more than what the resets may hide (one that looks like a
-// possible wrap), and without resets the truth is the total, or at most total + missing_at_most of a lower bound.
+// Random loads on a small counter that wraps often, with failed reads, stale values, resets and pauses. In all cases
+// the total never falls and never exceeds the truth by more than what the resets may hide (a reset can look like a
+// possible wrap); without resets the truth is the total, or at most total + missing_at_most of a lower bound.
 TEST(accumulator, never_counts_more_than_the_truth_nor_hides_what_is_missing) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
@@ -170,9 +170,9 @@ TEST(accumulator, never_counts_more_than_the_truth_nor_hides_what_is_missing) {
       previous = counter.total();
       ASSERT_LE(static_cast<double>(counter.total()), static_cast<double>(truth) + hidden_by_resets + 0.5);
     }
-    // Close the series with a fresh, good value.
+    // Ends the series with a fresh, good value.
     counter.push(value, time += second);
-    // What a reset took may be invisible: the counter can have grown past its old value before it is read again.
+    // A reset may be invisible: the counter can have grown past its old value before it is read again.
     if (hidden_by_resets > 0) continue;
     const double seen = static_cast<double>(counter.total()) + 0.5;
     EXPECT_LE(static_cast<double>(truth), seen + (counter.lower_bound() ? counter.missing_at_most() : 0));

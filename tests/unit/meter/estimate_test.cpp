@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class estimate_test : public meter_test {
  protected:
-  // Ten seconds in which the CPUs are busy for `ticks` of a hundredth of a second, over all four of them.
+  // Ten seconds in which the CPUs are busy for `ticks` hundredths of a second, summed over all four.
   static std::vector<channel_total> ten_seconds(int ticks) {
     const fixture_tree tree("vm_nothing");
     const auto estimate = make("estimate", tree.files());
@@ -92,7 +92,7 @@ TEST_F(estimate_test, the_processor_is_recognised) {
   }
 }
 
-// Watts of a logical CPU, idle and busy, as Cloud Carbon Footprint tabulates them.
+// Watts of a logical CPU, idle and busy, from the tables of Cloud Carbon Footprint.
 TEST_F(estimate_test, each_family_has_the_coefficients_of_the_cited_table) {
   struct {
     const char* family;

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 class net_test : public meter_test {
  protected:
-  // Moves a megabyte each way and returns what that is said to have cost.
+  // Moves a megabyte in each direction and returns the cost that the channel reports.
   static channel_total two_megabytes(const fixture_tree& tree) {
     const auto net = make("net", tree.files());
     tally wire(net->description().channels.at(0));
@@ -124,13 +124,13 @@ TEST_F(net_test, the_clamped_convention_never_charges_more_than_power_times_time
   set("LULL_WIRE_CONVENTION", "clamped");
   const auto net = make("net", tree.files());
   tally wire(net->description().channels.at(0));
-  // 25 GB each way in a second: the paper charges twice what the card can draw.
+  // 25 GB in each direction in a second: the paper charges twice the card's maximum power.
   wire.add({.value = 0, .time_ns = 0});
   wire.add({.value = 50'000'000'000, .time_ns = 1'000'000'000});
   EXPECT_NEAR(wire.total().joules, 15, 1e-9);
   EXPECT_NEAR(wire.total().low_j, 15, 1e-9);
   EXPECT_NEAR(wire.total().high_j, 30, 1e-9);
-  // Later silence lets the same bytes cost what the paper says.
+  // After a later silence the same bytes cost what the paper says.
   wire.add({.value = 50'000'000'000, .time_ns = 10'000'000'000});
   EXPECT_NEAR(wire.total().joules, 30, 1e-9);
 }

@@ -88,8 +88,7 @@ TEST(power_integral, a_meter_that_fell_silent_gives_no_value) {
   EXPECT_FALSE(power.at(longest + 1).value);
 }
 
-// A power that goes straight from reading to reading, anywhere in a gap, with failures at random and a reader that
-// looks at times of its own.
+// A power that is linear between readings, or anywhere in a gap, with random failures and a reader with its own times.
 TEST(power_integral, the_truth_is_always_within_the_stated_band) {
   for (unsigned seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE(seed);

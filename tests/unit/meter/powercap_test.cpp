@@ -56,7 +56,7 @@ TEST_F(powercap_test, counters_about_to_wrap_are_counted_round) {
   EXPECT_DOUBLE_EQ(tallies[1].total().joules, 12);
   EXPECT_EQ(tallies[1].total().wraps, 1);
   EXPECT_DOUBLE_EQ(tallies[2].total().joules, 3);
-  // Below, the 5 J before the end as well: a reset just then would look the same.
+  // The lower bound also lacks the 5 J before the end: a reset at that moment would look the same.
   EXPECT_NEAR(tallies[1].total().high_j - 12, 2 * 1e-3 * 12, 1e-9);
   EXPECT_NEAR(12 - tallies[1].total().low_j, 2 * 1e-3 * 12 + 5, 1e-9);
 }

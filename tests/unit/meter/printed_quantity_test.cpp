@@ -1,4 +1,4 @@
-// What tools print, as a quantity or as none; and which powers a node can have.
+// The output of tools, as a quantity or as none; and the powers that a node can have.
 #include "meter/parts/printed_quantity.hpp"
 
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ TEST(printed_quantity, bytes_that_are_no_utf8_become_characters) {
   EXPECT_EQ(shown("a\nb"), "'a b'");
 }
 
-// Each byte as the character of Latin-1 that it is.
+// Converts each byte to its Latin-1 character.
 std::string as_latin1(std::string_view text) {
   std::string result;
   for (const char c : text) {

@@ -1,5 +1,5 @@
-// Plays values into the files of a fixture tree, step by step in time, and reads a source after each step: what a day
-// of a machine does to a meter, in milliseconds.
+// Writes values into the files of a fixture tree, step by step in time, and reads a source after each step: replays a
+// day of a machine for a meter, in milliseconds.
 #pragma once
 #include <cerrno>
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace lull::meter {
 struct fails_with {
   int error;
 };
-// A file's new content, or the errno it fails with until it has content again.
+// A file's new content, or the errno with which it fails until it has content again.
 using change = std::variant<std::string, fails_with>;
 
 class replay {
  public:
-  // Changes before the source is made: `first`, at time 0.
+  // Applies `first` at time 0, before the source is made.
   replay(const fixture_tree& tree, std::string_view source, const std::map<std::string, change>& first = {})
       : tree_(tree) {
     apply(first);
@@ -39,7 +39,7 @@ class replay {
 
   [[nodiscard]] const meter::source& source() const { return *source_; }
 
-  // CLOCK_MONOTONIC goes on, the files change, the source is read.
+  // Advances CLOCK_MONOTONIC, changes the files, and reads the source.
   void after(double seconds, const std::map<std::string, change>& changes = {}) {
     now_ns_ += static_cast<std::int64_t>(seconds * 1e9);
     apply(changes);

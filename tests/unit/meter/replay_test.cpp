@@ -1,4 +1,4 @@
-// Days that go wrong, replayed into the sources' files, and what the total may then say.
+// Days with faults, replayed into the sources' files, and the totals that are then allowed.
 #include "replay.hpp"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ std::string before_end(double joules) { return std::to_string(range_uj - static_
 
 class replay_test : public meter_test {
  protected:
-  // One value of package-0 a second; the first is there from the beginning.
+  // One value of package-0 per second; the first is there from the beginning.
   channel_total seconds_of(const std::vector<change>& values) const {
     replay day(tree_, "powercap", {{energy, values.front()}});
     for (std::size_t i = 1; i < values.size(); ++i) day.after(1, {{energy, values[i]}});
@@ -58,7 +58,7 @@ TEST_F(replay_test, a_reset_is_200_joules_as_a_lower_bound) {
 
 TEST_F(replay_test, two_wraps_between_two_readings_make_a_lower_bound_that_says_how_much_may_be_missing) {
   replay day(tree_, "powercap", {{energy, uj(1000)}});
-  day.after(1500, {{energy, uj(900)}});  // at 1 kW it goes round five times
+  day.after(1500, {{energy, uj(900)}});  // at 1 kW it wraps five times
   const channel_total total = day.total(package);
   EXPECT_TRUE(total.lower_bound);
   EXPECT_GE(total.high_j, 2 * range_uj * 1e-6 - 100);
@@ -102,7 +102,7 @@ TEST_F(replay_test, a_step_of_the_realtime_clock_does_not_change_what_a_stamped_
   }
 }
 
-// A machine with a load of its own, and every fault there is, at random; the truth is kept beside.
+// A machine with its own load and every fault, at random; the test keeps the truth.
 TEST_F(replay_test, the_total_is_never_above_the_truth_plus_what_it_says_it_does_not_know) {
   for (unsigned seed = 0; seed < 4000; ++seed) {
     SCOPED_TRACE(seed);

@@ -1,4 +1,4 @@
-// The sources of files, each on its fixture tree and under the faults known of it.
+// The sources that read files, each on its fixture tree and with its known faults.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ class sources_test : public meter_test {};
 
 // perf
 
-// Counts up by itself: what is asked for, and what reading gives.
+// Counts by itself, and keeps the requested events and the result of a read.
 class fake_kernel final : public perf_kernel {
  public:
   explicit fake_kernel(int refusal = 0) : refusal_(refusal) {}
@@ -69,7 +69,7 @@ TEST_F(sources_test, perf_that_may_not_be_opened_says_the_line_that_mends_it) {
 }
 
 TEST_F(sources_test, perf_asks_the_running_kernel_for_a_counter) {
-  // The CPU clock of this machine stands for the power PMU: same calls, same counting for all processes.
+  // The CPU clock of this machine replaces the power PMU: same calls, same counting for all processes.
   const auto kernel = running_kernel();
   const opened_event clock = kernel->open(1, 0, 0);
   if (clock.error != 0) GTEST_SKIP() << "perf_event_open: " << describe_errno(clock.error);
@@ -120,7 +120,7 @@ TEST_F(sources_test, pm_counters_has_the_node_and_its_parts) {
 TEST_F(sources_test, pm_counters_takes_the_files_own_time) {
   const fixture_tree tree("cray_ex");
   replay day(tree, "pm_counters", {{"/sys/cray/pm_counters/energy", "1000 J 1784929200000000 us"}});
-  // A second passes here, in which the controller wrote after 0.9 s: twice the edge of 2 * 0.1 s in 0.9 s.
+  // The test's second passes, of which the controller has written 0.9 s: twice the edge of 2 * 0.1 s in 0.9 s.
   day.after(1, {{"/sys/cray/pm_counters/energy", "1900 J 1784929200900000 us"}});
   const channel_total total = day.total("pm_counters:node");
   EXPECT_DOUBLE_EQ(total.joules, 900);
@@ -138,7 +138,7 @@ TEST_F(sources_test, pm_counters_reads_again_while_the_controller_updates) {
   const fixture_tree tree("cray_ex");
   int asked = 0;
   const auto tearing = [&](std::string_view path) {
-    // Each look at freshness during the first two tries finds another number.
+    // During the first two attempts, each read of freshness returns another number.
     if (path.ends_with("/freshness") && ++asked <= 4)
       tree.set("/sys/cray/pm_counters/freshness", std::to_string(asked));
     if (path.ends_with("/energy") && asked == 3) tree.set("/sys/cray/pm_counters/energy", "5000 J 1784929200000000 us");
@@ -153,7 +153,7 @@ TEST_F(sources_test, pm_counters_flags_a_restarted_controller_as_a_reset) {
   const fixture_tree tree("cray_ex");
   const std::string energy = "/sys/cray/pm_counters/energy", startup = "/sys/cray/pm_counters/startup";
   replay day(tree, "pm_counters", {{energy, "1000 J 1784929200000000 us"}});
-  // The new count is higher than the old one, so that nothing else would tell.
+  // The new count is higher than the old one, so that nothing else reveals the reset.
   day.after(1, {{energy, "1500 J 1784929201000000 us"}, {startup, "1780055122858999"}});
   day.after(1, {{energy, "1600 J 1784929202000000 us"}});
   const channel_total total = day.total("pm_counters:node");
@@ -266,7 +266,7 @@ TEST_F(sources_test, a_wire_that_its_device_counts_is_not_counted_at_its_interfa
   const fixture_tree mellanox("ib_mlx5"), cray("cray_ex");
   EXPECT_THAT(make("net", mellanox.files())->description().state.reason, HasSubstr("the wires of ib0 are counted"));
   EXPECT_THAT(make("net", cray.files())->description().state.reason, HasSubstr("hsn0, hsn1, hsn2, hsn3"));
-  // Where the device may not be read, the interface is better than nothing.
+  // If the device cannot be read, the interface is better than nothing.
   const auto denied = [](std::string_view path) { return path.find("port_") != std::string_view::npos ? EACCES : 0; };
   EXPECT_THAT(channel_names(*make("net", mellanox.files(denied))), ElementsAre("net:ib0", "net:ib0-nic"));
 }

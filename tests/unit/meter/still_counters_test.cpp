@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 class still_counters_test : public meter_test {};
 
-// Each event begins with 0 when it is opened, and moves at its n-th reading.
+// Each event starts at 0 when it is opened, and moves at its n-th reading.
 class fake_kernel final : public perf_kernel {
  public:
   static constexpr int never = 1000;
@@ -51,7 +51,7 @@ class fake_kernel final : public perf_kernel {
 
 constexpr std::uint64_t packages = 2, memories = 3, platform = 5;  // codes of the events
 
-// The power PMU of a machine that has the platform's counter as well.
+// The power PMU of a machine that also has the platform's counter.
 class server_with_platform : public fixture_tree {
  public:
   server_with_platform() : fixture_tree("intel_2s_server") {

@@ -1,4 +1,4 @@
-// The sources that ask a library or a command, with small libraries and scripts in the place of the real ones.
+// The sources that use a library or a command, with small libraries and scripts in place of the real ones.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -114,7 +114,7 @@ TEST_F(tools_test, an_answer_of_any_form_is_no_reading_and_ends_nothing) {
     tree_.set(file, answer);
     set("LULL_REDFISH_COMMAND", ("cat " + tree_.root() + file).c_str());
     EXPECT_FALSE(made("redfish")->description().state.readable) << answer;
-    // Nor does it later, in the thread that asks.
+    // Nor does it later, in the querying thread.
     tree_.set(file, R"({"PowerControl": [{"PowerConsumedWatts": 300}]})");
     const auto redfish = made("redfish");
     ASSERT_TRUE(redfish->description().state.readable);

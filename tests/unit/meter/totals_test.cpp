@@ -1,4 +1,4 @@
-// What of the channels of a machine counts, so that nothing counts twice: on the fake trees, with all readable sources.
+// Which channels of a machine count, so that nothing counts twice: on the fake trees, with all readable sources.
 #include "meter/totals.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using testing::UnorderedElementsAre;
 
 class totals_test : public meter_test {
  protected:
-  // The channels of all sources that the default reads of this tree.
+  // The channels of all sources that the default selects on this tree.
   static std::vector<channel> channels_of(const fixture_tree& tree) {
     std::vector<channel> all;
     for (const auto& s : sources_to_read(tree.files()))

@@ -1,4 +1,4 @@
-// What the tests of the meter share: fake trees, and channels by name.
+// Shared by the tests of the meter: fake trees, and channels by name.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 namespace lull::meter {
 
-// A tree of tests/fixtures/make_sysfs_fixtures.py, in a folder of its own.
+// A tree of tests/fixtures/make_sysfs_fixtures.py, in its own folder.
 class fixture_tree : public temporary_folder {
  public:
   explicit fixture_tree(const std::string& name) : name_(name) {

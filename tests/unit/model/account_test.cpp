@@ -1,4 +1,4 @@
-// What choices have come to: their regret, and sums over processes.
+// How choices turned out: their regret, and sums over processes.
 #include "model/choices/account.hpp"
 
 #include <gtest/gtest.h>

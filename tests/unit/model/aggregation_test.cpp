@@ -1,4 +1,4 @@
-// More hops pay only where they allow buffers so much larger that the messages saved cost more than the items passed
+// More hops pay only where they allow buffers so much larger that the saved messages cost more than the items passed
 // on; buffers are as large as they are worth, or as memory allows; direct items pay while they are few.
 #include "model/costs/aggregation.hpp"
 

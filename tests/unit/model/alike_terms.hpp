@@ -1,4 +1,4 @@
-// Compares the terms of a transfer that tests compute with those that they know.
+// Compares the terms of a transfer with those that a test expects.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@ namespace {
 
 using namespace lull::model;
 
-// How many members an aggregate has: one more initialiser than these, and there is no such initialisation.
+// The number of members of an aggregate: with one more initialiser there is no such initialisation.
 struct anything {
   template <class Type>
   operator Type() const;
@@ -38,7 +38,7 @@ TEST(constants, every_numeric_member_of_a_machine_has_its_row) {
   const std::map<std::string, std::size_t> expected{
       {"correction", members<correction_rules>() - 1},  // without `off`
       {"network", members<link_costs>()},
-      {"aggregation", members<aggregation_costs>() - 1},  // without `l2_bytes`, which the topology says
+      {"aggregation", members<aggregation_costs>() - 1},  // without `l2_bytes`, which the topology provides
       {"thread_blocks", members<thread_block_sizes>()},
       {"waiting", members<waiting_costs>() - 1},  // without `reconsider`
       {"waiting_of_mpi", members<waiting_costs>() - 1},

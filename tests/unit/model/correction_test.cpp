@@ -1,4 +1,4 @@
-// What is observed takes the place of what was predicted, outliers do not, and a choice does not flap. In virtual time.
+// Observations replace predictions, outliers do not, and a choice does not oscillate. In virtual time.
 #include "model/machine/correction.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace lull::model {
 namespace {
 
-// A machine that is disturbed: one of so many observations comes late by a time slice of another program.
+// A disturbed machine: one observation in several is late by a time slice of another program.
 class machine_in_virtual_time {
  public:
   explicit machine_in_virtual_time(unsigned seed, int one_of = 20) : random_(seed), one_of_(one_of) {}
@@ -35,7 +35,7 @@ TEST(model_correction, nothing_seen_is_the_prediction) {
 }
 
 TEST(model_correction, three_observations_correct_a_term_that_is_wrong_by_any_factor) {
-  corrected_term latency(30'000), ns_per_byte(0.05);  // ten times too much, a quarter
+  corrected_term latency(30'000), ns_per_byte(0.05);  // ten times too much, and a quarter
   for (const double seen : {3100.0, 2900.0, 3000.0}) latency.saw(seen);
   for (const double seen : {0.2, 0.21, 5.0}) ns_per_byte.saw(seen);  // one outlier among them
   EXPECT_EQ(latency.value(), 3000);
@@ -50,7 +50,7 @@ TEST(model_correction, of_two_observations_the_lesser_counts) {
   EXPECT_EQ(term.value(), 3000);
 }
 
-// The begin is the hardest: two of the first three may be late.
+// The beginning is hardest: two of the first three may be late.
 TEST(model_correction, on_a_disturbed_machine_terms_are_right_within_twenty_observations) {
   int right = 0, right_soon = 0;
   constexpr int machines = 1000;
@@ -161,8 +161,8 @@ TEST(model_correction, between_equals_on_a_disturbed_machine_nothing_flaps) {
   EXPECT_LE(most, 20U);  // of 10,000 looks
 }
 
-// Ten times the latency and a quarter of the bandwidth: the size from which a copy is worth a message's latency is 40 times too
-// large, until a few of each were seen.
+// Ten times the latency and a quarter of the bandwidth: the size from which a copy costs as much as a message's latency
+// is 40 times too large, until a few of each have been observed.
 TEST(model_correction, a_threshold_of_wrong_terms_becomes_the_right_one) {
   machine_in_virtual_time machine(1);
   corrected_term latency(30'000), ns_per_byte(0.05);

@@ -1,4 +1,4 @@
-// Sequences of what output has cost, and what they let a client do with the next file.
+// Sequences of output costs, and the client's decision for the next file.
 #include "model/choices/handing_over.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ machine with_rates(double writer_bytes_per_s, double copy_bytes_per_s, bool corr
   return on;
 }
 
-// A client that meets the same costs for a while; its decisions as letters, h and w.
+// A client with constant costs for a while; its decisions as letters, h and w.
 class client {
  public:
   explicit client(const machine& on = {}) : decides_(on) {}
@@ -78,7 +78,7 @@ TEST(model_handing_over, a_trial_may_cost_just_its_share_of_what_was_spent_since
   machine on;
   on.output.trial_share = 0.25;
   client one(on), dearer(on);
-  // Writing takes 1 s a byte: after eight files a trial may cost 2 more.
+  // Writing takes 1 s per byte: after eight files a trial may cost 2 more.
   EXPECT_EQ(one.files(10, false, 3 * bytes, 1 * bytes), "whwwwwwwwh");
   EXPECT_EQ(dearer.files(10, false, 3.1 * bytes, 1 * bytes), "whwwwwwwww");
 }
@@ -106,7 +106,7 @@ TEST(model_handing_over, without_correction_each_situation_keeps_what_is_predict
   EXPECT_EQ(slow_copies.files(20, true, 1, 5), std::string(20, 'w'));
 }
 
-// Writing is said to be ten times as fast as it is, and copying a quarter as fast.
+// The machine file says that writing is ten times as fast as it is, and copying a quarter as fast.
 TEST(model_handing_over, a_wrong_machine_is_found_out_by_the_first_files) {
   client one(with_rates(1e10, 6.5e8));
   EXPECT_EQ(one.files(20, true, 0.0004, 0.001), std::string(20, 'h'));
@@ -167,7 +167,7 @@ TEST(model_handing_over, clients_add_up) {
 }
 
 TEST(model_handing_over, costs_are_those_of_a_file_of_the_mean_size) {
-  const auto accounts = accounts_of({turns_of(1), {}}, 7);  // four files of a byte
+  const auto accounts = accounts_of({turns_of(1), {}}, 7);  // four files of one byte
   ASSERT_EQ(accounts.size(), 1U) << "where there was no file there is no account";
   EXPECT_EQ(accounts[0].processes, 7);
   EXPECT_EQ(accounts[0].switches, 1U);

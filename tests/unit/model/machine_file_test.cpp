@@ -99,7 +99,7 @@ TEST_F(machine_file, leaves_what_it_does_not_say) {
   EXPECT_EQ(known.output.storage_bytes_per_s, output_costs{}.storage_bytes_per_s);
 }
 
-// What the table of constants says of lull calibrate is true.
+// What the table of constants says about lull calibrate is true.
 TEST_F(machine_file, changes_by_figures_the_constants_that_the_table_names) {
   const machine known = read_machine_file(file_of(all_figures)), before;
   for (const constant& one : all_constants())
@@ -110,7 +110,7 @@ TEST_F(machine_file, sets_any_constant) {
   const machine before;
   for (const constant& one : all_constants()) {
     const double value = one.range.most <= 1 ? 0.5 : std::min(one.range.most, 1000.0);
-    // What must be no less than it comes along.
+    // Constants that must be no less than it change with it.
     const std::string greatest =
         "aggregation.largest_inter_node_buffer_bytes = {value = 524288}\n"
         "progress.most_stand_back_ns = {value = 600000}\ntransforming.longest_abstention_puts = {value = 99999}\n";

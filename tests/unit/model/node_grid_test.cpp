@@ -1,4 +1,4 @@
-// Channels between nodes in a grid: what the ranges say is what the hops of items do, for every number of nodes.
+// Channels between nodes in a grid: the ranges agree with the hops of items, for every number of nodes.
 #include "model/costs/node_grid.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using nodes_seen = std::set<int>;
 
-// The nodes of disjoint ranges.
+// The nodes in disjoint ranges.
 template <class Ask>
 nodes_seen visited(Ask ask) {
   nodes_seen found;
@@ -35,7 +35,7 @@ nodes_seen sources(const node_grid& grid, int hop, int at) {
   return visited([&](auto visit) { grid.visit_sources(hop, at, visit); });
 }
 
-// Where items between all pairs of nodes go at each hop, by hop and node.
+// The destinations of items between all pairs of nodes at each hop, by hop and node.
 std::map<std::pair<int, int>, nodes_seen> walked(const node_grid& grid, int nodes, int hops) {
   std::map<std::pair<int, int>, nodes_seen> found;
   for (int from = 0; from < nodes; ++from)
@@ -103,7 +103,7 @@ TEST(node_grid, a_column_is_named_by_its_first_node_and_has_channels_to_all_of_i
   });
 }
 
-// A block that is nothing but an incomplete row has no others that could send to it.
+// A block that consists of a single incomplete row has no others that could send to it.
 TEST(node_grid, nodes_of_an_incomplete_row_beside_complete_ones_have_sources_outside_their_column_and_no_others_have) {
   for_all_grids([](const node_grid& grid, int nodes, int hops) {
     for (int hop = 0; hop < hops; ++hop)

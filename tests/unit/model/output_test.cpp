@@ -1,4 +1,4 @@
-// Who should write: each approach's time, CPU use and energy follow from the machine and the simulation.
+// Which approach should write: time, CPU use and energy of each follow from the machine and the simulation.
 #include "model/costs/output.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ constexpr output_way time_partitioning{output_approach::time_partitioning, 0};
 output_way cores(int count) { return {output_approach::dedicated_cores, count}; }
 output_way nodes(int count) { return {output_approach::dedicated_nodes, count}; }
 
-// 2 nodes of 4 cores; a step of 8 core seconds: 1 s on all cores. Copies cost next to nothing.
+// 2 nodes of 4 cores; a step of 8 core seconds, 1 s on all cores. Copies cost almost nothing.
 output_machine machine_of(double storage, double link = 1e9) {
   return {.nodes = 2,
           .cores = 4,
@@ -84,7 +84,7 @@ TEST(model_output, who_waits_and_polls_uses_its_core) {
 
 TEST(model_output, what_is_handed_over_is_copied_once_within_a_node_and_three_times_between_nodes) {
   output_machine on = machine_of(1e9);
-  on.costs.computing_use = 0;  // what uses a core is a copy
+  on.costs.computing_use = 0;  // only copies use a core
   on.costs.copy_bytes_per_s = 1e10;
   const auto core_seconds = [&](const output_way& way) {
     const auto made = predict_output(on, five_steps_an_output, way);
@@ -110,7 +110,7 @@ TEST(model_output, every_way_leaves_a_client) {
 }
 
 TEST(model_output, the_best_comes_first_and_depends_on_the_objective) {
-  // Two nodes hide the output of one step; a core of each cannot be spared: dedicated nodes are no better.
+  // Two nodes hide the output of one step, but a core of each cannot be spared: dedicated nodes are no better.
   const auto slow =
       choose_output(machine_of(1e8), five_steps_an_output, ways_of(machine_of(1e8)), output_objective::time);
   EXPECT_EQ(slow.front().way, cores(1));
@@ -130,7 +130,7 @@ TEST(model_output, names_are_those_of_the_setting) {
     EXPECT_FALSE(way_of(name)) << name;
 }
 
-// What a run of `way` would have been measured as, were the model right.
+// The measurement of a run of `way` if the model were exact.
 output_run measured(const output_machine& on, const simulation& what, int servers, double write_s) {
   const int clients = on.nodes * on.cores - servers;
   const double outputs = what.steps / what.steps_per_output;
@@ -145,7 +145,7 @@ output_run measured(const output_machine& on, const simulation& what, int server
 TEST(model_output, a_run_shows_what_the_other_approaches_would_have_cost) {
   const output_machine on = machine_of(1e9 / 3);
   output_costs known = on.costs;
-  known.storage_bytes_per_s = 1;  // for the run to say
+  known.storage_bytes_per_s = 1;  // the run determines it
   for (const output_way& way : {time_partitioning, cores(1)}) {
     const int servers = 2 * way.count;
     const auto found = case_of(std::array{measured(on, five_steps_an_output, servers, 3)}, known);

@@ -1,4 +1,4 @@
-// From which size on a transfer is left to the network.
+// The size from which a transfer is left to the network.
 #include "model/costs/rdma.hpp"
 
 #include <gtest/gtest.h>

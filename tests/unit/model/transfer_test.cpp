@@ -1,4 +1,4 @@
-// What a message costs by its size, and that a fit finds the terms from which observations were made.
+// The cost of a message by its size; and a fit finds the terms that generated the observations.
 #include "model/costs/transfer.hpp"
 
 #include <gtest/gtest.h>
@@ -110,7 +110,7 @@ TEST(model_transfer, a_deviation_of_a_hundredth_makes_no_piece) {
   EXPECT_EQ(fit_transfer(rounds{seen}).size(), 2U);
 }
 
-// Of two observations at one size, least squares of relative errors make the mean weighted by 1 / value^2.
+// For two observations at one size, least squares of relative errors give the mean weighted by 1 / value^2.
 TEST(model_transfer, large_observations_count_by_their_relative_error) {
   std::vector<transfer_observation> seen{{.bytes = 8, .one_way_ns = 100}, {.bytes = 8, .one_way_ns = 200}};
   const auto found = fit_transfer(rounds{seen});

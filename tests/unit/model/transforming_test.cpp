@@ -1,4 +1,4 @@
-// What is worth being coalesced or copied follows from what messages and copies cost, with hysteresis.
+// What pays to be coalesced or copied follows from the costs of messages and copies, with hysteresis.
 #include "model/costs/transforming.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,8 @@ TEST(model_transforming, the_largest_is_where_the_copy_costs_what_the_message_wo
   EXPECT_NEAR(static_cast<double>(largest_coalesced(64, tcp, wide, true)) * 0.2, spared, 1);
 }
 
-// Two of 7350 bytes leave in one message: each spares half of one. Larger ones spare too little, and three do not fit.
+// Two puts of 7350 bytes leave in one message: each saves half of one. Larger ones save too little, and three do not
+// fit.
 TEST(model_transforming, only_whole_puts_share_a_message) {
   EXPECT_EQ(largest_coalesced(64, tcp, messages, true), 7350U);
 }

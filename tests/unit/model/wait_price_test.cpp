@@ -33,7 +33,7 @@ TEST(wait_price, of_a_shorter_wait_is_no_more_than_it_lasts) {
 }
 
 TEST(wait_price, of_another_policy_changes_time_and_energy) {
-  // Ten waits of a millisecond: 39.9 us later and 0.94 ms of CPU time less, each.
+  // Ten waits of a millisecond: 39.9 us later and 0.94 ms of CPU time less each.
   const std::array seen{seen_waits{10, 1e7}};
   const cost change = change_of_policy(
       seen, polling, sleeping, {.processes = 2, .nodes = 1, .idle_watts = sure(50), .watts_of_core = {1, 2, 3}});

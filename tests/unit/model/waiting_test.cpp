@@ -1,4 +1,4 @@
-// Slack is predicted from few durations, on the early side, and a sleep has to be worth its wake-up.
+// Slack is predicted from few durations, on the early side, and a sleep must be worth its wake-up.
 #include "model/costs/waiting.hpp"
 
 #include <gtest/gtest.h>

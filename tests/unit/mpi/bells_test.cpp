@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr std::int64_t second = 1'000'000'000;
 
-// Of its own process, so that tests run beside each other.
+// Unique to this process, so that tests can run in parallel.
 std::string a_name() {
   static std::atomic<int> number{0};
   return "/lull-bells-test-" + std::to_string(getpid()) + "-" + std::to_string(number++);

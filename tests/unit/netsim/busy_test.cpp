@@ -1,4 +1,4 @@
-// How long links were transmitting, against the arithmetic of it.
+// The transmission time of links, compared with arithmetic.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t packet = 4096;
 
-// Node 1 sends `messages` of one packet each to node 0, so that its link has `load`.
+// Node 1 sends `messages` messages of one packet each to node 0, so that its link has `load`.
 simulation one_way(std::uint64_t messages, double load) {
   const instance on = small_instances().front();
   simulation s;
@@ -31,7 +31,7 @@ simulation one_way(std::uint64_t messages, double load) {
   return s;
 }
 
-// Every link has carried none of the packets or all, and was transmitting so long for each.
+// Every link has carried none or all of the packets, and each packet took `each`.
 void expect_busy(const simulation& s, std::uint64_t packets, picoseconds each) {
   std::size_t used = 0;
   for (const link_result& l : simulate(s, {}).links) {
@@ -59,7 +59,7 @@ TEST(busy, of_a_link_at_the_slow_rate_is_longer_by_that) {
 
 TEST(busy, may_be_longer_than_17_seconds) {
   simulation s = one_way(5000, 1);
-  s.network.bandwidth = s.network.nic_bandwidth = 1e6;  // 4.096 ms a packet, 20.48 s in all; 2^44 ps are 17.6 s
+  s.network.bandwidth = s.network.nic_bandwidth = 1e6;  // 4.096 ms per packet, 20.48 s in all; 2^44 ps are 17.6 s
   expect_busy(s, 5000, packet * 1'000'000);
 }
 

@@ -1,5 +1,5 @@
-// Whatever the network, routing, power, traffic and buffers: nothing is lost, nothing comes twice, nothing hangs, and
-// the same simulation gives the same result to the bit.
+// For any network, routing, power, traffic and buffers: nothing is lost, nothing is duplicated, nothing hangs, and the
+// same simulation gives the same result to the bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ job some_job(std::vector<std::uint32_t> nodes, generator& random) {
   return j;
 }
 
-// A small simulation drawn at random; the seed decides all of it.
+// A small random simulation, determined by the seed.
 simulation some_simulation(std::uint64_t seed) {
   static const std::vector<instance> networks = small_instances();
   generator random(seed);
@@ -98,7 +98,7 @@ std::uint64_t count_of(const std::vector<std::uint64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-// True of every run, ended or cut off.
+// True for every run, complete or cut off.
 void expect_consistency(const simulation& s, const result& r) {
   EXPECT_LE(r.packets, r.packets_injected);
   EXPECT_LE(r.bytes_delivered, r.bytes_injected);
@@ -114,7 +114,7 @@ void expect_consistency(const simulation& s, const result& r) {
     EXPECT_LE(j.ended, r.ended);
   }
   EXPECT_EQ(messages, r.messages_delivered);
-  // A packet that has begun when the run ends is counted whole; it may wait for its link to wake up.
+  // A packet that has begun when the run ends is counted completely; it may wait for its link to wake up.
   const auto& n = s.network;
   const link_policy policy = policy_of(s.power);
   const double rate = policy.slow_rate;
@@ -135,7 +135,7 @@ void expect_consistency(const simulation& s, const result& r) {
   EXPECT_EQ(crossings, r.packet_hops);
 }
 
-// Packets and bytes in at the sources and out at the destinations, link by link.
+// Packets and bytes at the sources and at the destinations, link by link.
 void expect_everything_delivered(const simulation& s, const result& r) {
   EXPECT_EQ(r.packets, r.packets_injected);
   EXPECT_EQ(r.bytes_delivered, r.bytes_injected);
@@ -154,7 +154,7 @@ void expect_everything_delivered(const simulation& s, const result& r) {
   std::uint64_t crossings = 0;
   for (std::size_t h = 0; h < r.hops.size(); ++h) crossings += h * r.hops[h];
   EXPECT_EQ(crossings, r.packet_hops);
-  EXPECT_TRUE(r.hops.empty() || (r.hops[0] == 0 && r.hops[1] == 0));  // its own two links at least
+  EXPECT_TRUE(r.hops.empty() || (r.hops[0] == 0 && r.hops[1] == 0));  // at least the two links of the nodes
   for (std::size_t j = 0; j < s.jobs.size(); ++j) {
     const job& asked = s.jobs[j];
     const job_result& got = r.jobs[j];
@@ -167,7 +167,7 @@ void expect_everything_delivered(const simulation& s, const result& r) {
       EXPECT_TRUE(asked.pattern != "permutation" || sent[node] == received[node]);
     }
     EXPECT_EQ(out, got.bytes);
-    EXPECT_EQ(in, got.bytes);  // and none at another job's nodes
+    EXPECT_EQ(in, got.bytes);  // and none at other jobs' nodes
     if (asked.arrivals == arrivals::closed) {
       ASSERT_EQ(got.iteration_ends.size(), static_cast<std::size_t>(asked.iterations));
       EXPECT_TRUE(std::ranges::is_sorted(got.iteration_ends));
@@ -261,7 +261,7 @@ TEST(a_simulation, counts_the_links_of_paths_of_any_length_and_chooses_each_path
   EXPECT_EQ(links, r.packet_hops);
   EXPECT_GT(r.hops.size(), 257U);
   EXPECT_LE(r.hops.size(), 2U * (128 + 64) + 2 + 1);
-  // A quarter of each ring to the switch in the middle, a quarter of each from there, and the links of the nodes.
+  // A quarter of each ring to the intermediate switch, a quarter of each from there, and the links of the nodes.
   EXPECT_NEAR(static_cast<double>(links) / static_cast<double>(packets), 2 * (64 + 32) + 2, 6);
 }
 
@@ -327,7 +327,7 @@ TEST(a_simulation, leaves_what_came_before_the_warm_up_out_of_the_latencies_only
 }
 
 TEST(a_simulation, is_the_same_for_a_job_whatever_other_jobs_do_elsewhere) {
-  // Two pairs of nodes at switches of their own share no link.
+  // Two pairs of nodes, each at its own switch, share no link.
   simulation s;
   s.topology = "hyperx";
   s.parameters = {{"dimensions", {2}}, {"nodes_per_switch", {2}}};

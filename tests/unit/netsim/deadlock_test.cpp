@@ -1,4 +1,4 @@
-// A routing that can deadlock does, when buffers are small, and the run ends with one line that says so.
+// A routing that can deadlock does so with small buffers, and the run ends with one line that reports it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace lull::netsim {
 namespace {
 
-// A ring on which packets go one way round on one channel: each link waits for the next, all around.
+// A ring whose packets go in one direction on one channel: each link waits for the next, in a circle.
 class one_way_ring {
  public:
   static constexpr unsigned most_links = 100;

@@ -1,4 +1,4 @@
-// What a file may say: quantities and back, defaults that their own keys allow, keys that rows share.
+// What a file may contain: quantities and back, defaults that their own keys allow, keys shared by rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,7 +101,7 @@ TEST(keys, have_defaults_that_they_allow) {
   for (const topology_entry& t : all_topologies()) expect_valid(t.keys);
 }
 
-// They are listed once: what one row says of it must hold for all.
+// Shared keys are listed once: what one row says about them must hold for all.
 template <class Rows>
 void expect_same_keys_of_one_name(const Rows& rows) {
   std::map<std::string, key> known;

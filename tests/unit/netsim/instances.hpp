@@ -1,4 +1,4 @@
-// Networks that tests walk: small ones of each topology with the corners of its parameters, and the presets.
+// Networks for tests of paths: small ones of each topology with extreme parameters, and the presets.
 #pragma once
 #include <array>
 #include <memory>
@@ -22,7 +22,7 @@ struct instance {
 inline constexpr std::array all_algorithms{algorithm::minimal, algorithm::minimal_random, algorithm::valiant,
                                            algorithm::adaptive, algorithm::power_aware};
 
-// The small network that each topology names.
+// The small networks that the topologies name.
 inline std::vector<instance> named_small_instances() {
   std::vector<instance> result;
   for (const topology_entry& t : all_topologies()) {
@@ -110,7 +110,7 @@ inline std::vector<instance> all_instances() {
   return result;
 }
 
-// One packet's path, switch by switch.
+// The path of one packet, switch by switch.
 struct step {
   std::uint32_t at;
   hop by;

@@ -1,14 +1,14 @@
-// Latency without load, to the picosecond: of every kind of pair of nodes, in every topology, it is the sum of what the
-// packet passes through.
+// Latency without load, to the picosecond: for every kind of pair of nodes, in every topology, it is the sum of the
+// delays that the packet passes.
 //
-// With h links of which the first and the last are a node's, c, s and n the delays of cable, switch and interface, and
-// t_i the time link i needs for the packet's bits:
+// With h links, of which the first and the last belong to nodes, c, s and n the delays of cable, switch and interface,
+// and t_i the time that link i needs for the packet's bits:
 //
 //   cut-through        2 n + h c + (h - 1) s + max t_i   the slowest link spreads the bits, the others pass them on
 //   store and forward  2 n + h c + (h - 1) s + sum t_i
 //
-// A message of several packets, its links equally fast: they follow each other without a gap, so of a message of m
-// bytes the last bit comes m / bandwidth after the first (cut-through), or after the first packet (store and forward).
+// The packets of a message follow each other without a gap if its links are equally fast, so the last bit of a message
+// of m bytes arrives m / bandwidth after the first bit (cut-through), or after the first packet (store and forward).
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -26,7 +26,7 @@ picoseconds time_of(std::int64_t bytes, double bytes_per_second) {
   return static_cast<picoseconds>(static_cast<double>(bytes) / bytes_per_second * 1e12);
 }
 
-// Pairs of nodes, all different: at one switch, neighbours in number, far apart, and drawn.
+// Different pairs of nodes: at one switch, with adjacent numbers, far apart, and random.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> some_pairs(std::uint32_t nodes) {
   std::vector<std::uint32_t> order = first_nodes(nodes);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
@@ -38,7 +38,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> some_pairs(std::uint32_t no
   return pairs;
 }
 
-// One message at a time: each pair is a job of its own, begun when those before are long over.
+// One message at a time: each pair is a job of its own, which begins long after the previous ones have ended.
 simulation one_at_a_time(const instance& on, std::int64_t message, std::uint32_t nodes) {
   simulation s;
   s.topology = on.topology;
@@ -50,7 +50,7 @@ simulation one_at_a_time(const instance& on, std::int64_t message, std::uint32_t
   for (const auto& [from, to] : some_pairs(nodes)) {
     job& j = s.jobs.emplace_back();
     j.nodes = {to, from};
-    j.pattern = "incast";  // the second sends, to the first
+    j.pattern = "incast";  // the second node sends to the first
     j.arrivals = arrivals::periodic;
     j.load = 1;
     j.message = message;
@@ -64,12 +64,12 @@ class every_network : public testing::TestWithParam<instance> {
  protected:
   std::unique_ptr<shape> network = GetParam().build();
 
-  // Sees all latencies of the run; `expected` says what each should be, from the number of links.
+  // Compares all latencies of the run; `expected` computes each from the number of links.
   template <class F>
   void expect_latencies(simulation s, std::uint64_t packets, F&& expected) {
     const result r = simulate(s, {});
     ASSERT_EQ(r.messages_delivered, s.jobs.size());
-    // How many links each message took is known of the run as a whole only, unless its path is fixed.
+    // The number of links of each message is known only for the run as a whole, unless its path is fixed.
     std::vector<std::uint64_t> hops(r.hops.size());
     for (std::size_t i = 0; i < s.jobs.size(); ++i) {
       const histogram& h = r.jobs[i].message_latency;
@@ -101,7 +101,7 @@ TEST_P(every_network, delays_a_packet_by_what_it_passes_through) {
         SCOPED_TRACE(fmt::format("cut-through {} nic_bandwidth {} algorithm {}", cut_through, nic_bandwidth,
                                  static_cast<int>(a)));
         const auto& n = s.network;
-        const picoseconds slow = time_of(bytes, nic_bandwidth);  // of a node's link
+        const picoseconds slow = time_of(bytes, nic_bandwidth);  // on a node's link
         const picoseconds link = time_of(bytes, n.bandwidth);
         expect_latencies(s, 1, [&](std::size_t links) {
           const auto h = static_cast<picoseconds>(links);
@@ -122,7 +122,7 @@ TEST_P(every_network, sends_the_packets_of_a_message_without_a_gap) {
     const auto& n = s.network;
     expect_latencies(s, 3, [&](std::size_t links) {
       const auto h = static_cast<picoseconds>(links);
-      // Stored and forwarded: the last packet, which is shorter, catches up with the one before it at the first switch.
+      // Store and forward: the last packet, which is shorter, catches up with the previous one at the first switch.
       const picoseconds bits =
           time_of(bytes, n.bandwidth) + (cut_through ? 0 : (h - 1) * time_of(n.packet, n.bandwidth));
       return 2 * n.nic_delay + h * n.cable_delay + (h - 1) * n.switch_delay + bits;

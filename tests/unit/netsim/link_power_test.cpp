@@ -1,5 +1,5 @@
-// What a link saves in pauses of every length, against the definition of its states walked through one after another;
-// what a packet waits for it; and that a learnt hold keeps its bound.
+// What a link saves in pauses of every length, compared with its states simulated one after another; how long a packet
+// waits for it; and that a learnt hold keeps its bound.
 #include "netsim/power/link_power.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace lull::netsim {
 namespace {
 
-// Links with what they have rested.
+// Links with the time that they have rested.
 class watched_links {
  public:
   watched_links(const link_policy& given, std::size_t links) : power_(given, links), rests_(links) {}
@@ -50,7 +50,7 @@ struct spent {
   picoseconds deep = 0, fast = 0, wake = 0;
 };
 
-// The states of a pause one after another, as IEEE 802.3 orders them.
+// The states of a pause one after another, in the order of IEEE 802.3.
 spent walked(std::string_view mode, picoseconds held, picoseconds gap) {
   spent s;
   picoseconds left = gap - held;
@@ -71,7 +71,7 @@ spent walked(std::string_view mode, picoseconds held, picoseconds gap) {
   return s;
 }
 
-// Each border of the states, and every length up to some refresh cycles.
+// Each boundary between states, and every length up to some refresh cycles.
 std::vector<picoseconds> pauses_to_try() {
   std::vector<picoseconds> all;
   for (picoseconds gap = 0; gap < 6000; ++gap) all.push_back(gap);
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(link_power, every_mode,
                          testing::Combine(testing::Values("deep-sleep", "fast-wake", "hybrid"),
                                           testing::Values(picoseconds{0}, hold)));
 
-// A random sequence of pauses of a link whose hold is learnt.
+// A random sequence of pauses of a link with a learnt hold.
 struct outcome {
   picoseconds time = 0, delay = 0, saved = 0;
 };
@@ -193,7 +193,7 @@ TEST(learnt_hold, sleeps_in_nearly_all_of_the_time_when_pauses_are_long) {
 }
 
 TEST(learnt_hold, sleeps_in_the_long_pauses_only_when_most_are_short) {
-  // Nine of ten pauses are of 1 us, the tenth of 100: to sleep in those costs 5.5 of some 110 us.
+  // Nine of ten pauses last 1 us, the tenth 100 us: sleeping in those costs 5.5 of some 110 us.
   const outcome o = learn_from("deep-sleep", 0.05, 100'000'000, true, 1);
   EXPECT_GT(static_cast<double>(o.saved), 0.7 * static_cast<double>(o.time));
 }

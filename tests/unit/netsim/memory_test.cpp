@@ -14,7 +14,7 @@
 namespace lull::netsim {
 namespace {
 
-// In the child of a death test: no more address space than it has, and a little.
+// In the child of a death test: limits the address space to little more than what is in use.
 void limit_memory() {
   std::uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;

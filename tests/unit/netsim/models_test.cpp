@@ -1,4 +1,4 @@
-// The quick model of a switch against the full one: where it says that it is exact, every result is the same, to the
+// The quick model of a switch compared with the full one: where it claims to be exact, every result is the same to the
 // bit.
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST_P(both_models, agree_when_buffers_are_wide) {
       }
 }
 
-// The quick model has no virtual channels, so only networks that need none.
+// Networks that need no virtual channels, because the quick model has none.
 std::vector<instance> networks_of_one_channel() {
   std::vector<instance> networks = small_instances();
   std::erase_if(networks, [](const instance& i) { return i.build()->channels(algorithm::minimal) > 1; });

@@ -1,4 +1,4 @@
-// What paths promise, walked: they end where they should, in the channels they may use, and without a cycle.
+// Paths end where they should, use only allowed channels, and form no cycle.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace {
 
 constexpr unsigned unreached = ~0U;
 
-// By links from one switch. In a dragonfly over paths that change the group once at most; `group_size` 0 is no groups.
+// By links from one switch. In a dragonfly, over paths that change the group at most once; `group_size` 0 means no
+// groups.
 std::vector<unsigned> distances(const shape& network, std::uint32_t from, std::uint32_t group_size) {
   const auto crosses = [&](std::uint32_t a, std::uint32_t b) {
     return group_size > 0 && a / group_size != b / group_size;
@@ -49,7 +50,7 @@ std::uint32_t group_size(const instance& i) {
   return 0;
 }
 
-// Ports busy at random, and differently for every seed: about half of them are idle.
+// Ports busy at random, differently for every seed: about half of them are idle.
 shape::waits busy_at_random(std::uint64_t seed) {
   return [seed](std::uint32_t s, unsigned port) -> picoseconds {
     generator random(seed * 1'000'003 + s * 1009 + port);
@@ -63,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(small, all_paths, testing::ValuesIn(small_instances()),
 INSTANTIATE_TEST_SUITE_P(presets, all_paths, testing::ValuesIn(presets()),
                          [](const auto& tested) { return tested.param.name; });
 
-// Calls `see(from, to, algorithm, path)` for paths between many pairs: all where there are few, drawn ones otherwise.
+// Calls `see(from, to, algorithm, path)` for paths between many pairs: all where there are few, otherwise random ones.
 template <class See>
 void for_paths(const shape& network, std::uint64_t pairs, unsigned seeds, const See& see) {
   const std::uint64_t all = std::uint64_t{network.nodes()} * network.nodes();
@@ -124,7 +125,7 @@ TEST_P(all_paths, are_the_same_for_a_pair_when_minimal) {
   });
 }
 
-// A path waits for each of its links while it holds the one before. A cycle of such waits would be a deadlock.
+// A path waits for each of its links while it holds the previous one. A cycle of such waits would be a deadlock.
 class small_paths : public testing::TestWithParam<instance> {};
 INSTANTIATE_TEST_SUITE_P(all, small_paths, testing::ValuesIn(small_instances()),
                          [](const auto& tested) { return tested.param.name; });
@@ -150,7 +151,7 @@ TEST_P(small_paths, have_no_cycle_of_dependencies) {
         }
       }
     }
-    // Take away, one after another, what nothing waits for any more: in a graph without a cycle nothing remains.
+    // Removes, one after another, nodes for which nothing waits any more: in a graph without a cycle nothing remains.
     std::vector<unsigned> waiting(next.size());
     for (const auto& those : next) {
       for (const std::size_t n : those) ++waiting[n];

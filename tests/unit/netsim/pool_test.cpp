@@ -1,4 +1,4 @@
-// Records that are named by number and used again.
+// Records that are identified by number and reused.
 #include <gtest/gtest.h>
 
 #include <vector>

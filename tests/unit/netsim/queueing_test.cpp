@@ -2,21 +2,21 @@
 // power.
 //
 // Two nodes at one switch send each other messages of one packet, created at random (Poisson) times: each injection
-// link is a queue of its own, M/D/1 when links are always active. A link that has to wake up is the same queue with a
-// set-up time D before each busy period. An idle period lasts X, exponential with mean 1/lambda whatever went before,
-// so all follows from the densities of X (Welch, "On a generalized M/G/1 queuing process in which the first customer of
-// each busy period receives exceptional service", 1964; Takagi, "Queueing Analysis" 1, 1991, section 2.2). With rho =
-// lambda S:
+// link is a separate queue, M/D/1 if links are always active. A link that must wake up is the same queue with a set-up
+// time D before each busy period. An idle period lasts X, exponential with mean 1/lambda independently of the past, so
+// everything follows from the densities of X (Welch, "On a generalized M/G/1 queuing process in which the first
+// customer of each busy period receives exceptional service", 1964; Takagi, "Queueing Analysis" 1, 1991, section 2.2).
+// With rho = lambda S:
 //
 //   E[wait]     lambda S^2 / (2 (1 - rho)) + (2 E[D] + lambda E[D^2]) / (2 (1 + lambda E[D]))
 //               (a wait begins when the packet is created and ends at its first bit: the set-up is part of it)
 //   a cycle     idle, set-up, busy: E[C] = (1/lambda + E[D]) / (1 - rho)
-//   time        E[time in a state during X] / E[C], since no state saves power but between busy periods
+//   time        E[time in a state during X] / E[C], since states save power only between busy periods
 //   wake-ups    P(X > hold) / E[C]
 //
-// D is 0 while X is within the hold, else the delay of the state reached. Quiet and refresh alternate from `o` = hold +
-// (hybrid: time in fast wake) + Ts on: E[quiet] = exp(-lambda o) / lambda (1 - exp(-lambda Tq)) / (1 - exp(-lambda (Tq
-// + Tr))).
+// D is 0 while X is within the hold, otherwise the delay of the state reached. Quiet and refresh alternate from `o` =
+// hold + (hybrid: time in fast wake) + Ts on: E[quiet] = exp(-lambda o) / lambda (1 - exp(-lambda Tq)) / (1 -
+// exp(-lambda (Tq + Tr))).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -88,7 +88,7 @@ simulation one_link(const power_parameters& power, double load, picoseconds end,
   s.seed = seed;
   s.topology = "hyperx";
   s.parameters = {{"dimensions", {1}}, {"nodes_per_switch", {2}}};
-  s.network.input_buffer = 1 << 29;  // what waits at the other link never blocks this one
+  s.network.input_buffer = 1 << 29;  // packets waiting for the other link never block this one
   s.power = power;
   job& j = s.jobs.emplace_back();
   j.nodes = {0, 1};
@@ -115,7 +115,7 @@ measured measure(const power_parameters& power, double load, double packets) {
     const auto end = static_cast<picoseconds>(packets * service / load);
     const simulation asked = one_link(power, load, end, 1000 + static_cast<std::uint64_t>(r));
     const result got = simulate(asked, {});
-    // From creation to the end, less from the first bit on, less the delay of both interfaces.
+    // From creation to the end, minus the time from the first bit on, minus the delay of both interfaces.
     std::vector<double> waits;
     for (std::size_t i = 0; i < got.packet_latency.batch_means.size(); ++i)
       waits.push_back(got.packet_latency.batch_means[i] - got.network_latency.batch_means[i] -
@@ -193,7 +193,7 @@ TEST_P(one_link_queue, waits_and_rests_as_theory_says) {
 INSTANTIATE_TEST_SUITE_P(netsim, one_link_queue, testing::ValuesIn(power_cases()),
                          [](const auto& info) { return info.param.name; });
 
-// A link that fell to a quarter of its rate cannot carry half of it: it must rise again, whoever sends into it.
+// A link at a quarter of its rate cannot carry half of it: it must rise again, wherever the traffic comes from.
 TEST(adaptive_rate, rises_at_a_nodes_link_when_messages_wait_in_the_node) {
   const power_parameters p{"adaptive-rate", {}};
   const picoseconds end = 10'000'000'000;
@@ -214,7 +214,7 @@ TEST(adaptive_rate, rises_at_a_switchs_port_when_its_buffer_is_full_by_default) 
   job& j = s.jobs.emplace_back();
   j.nodes = {0, 1, 2, 3, 4};
   j.pattern = "incast";
-  j.load = 0.15;  // of each link: little, but more than a slow one can carry where they meet
+  j.load = 0.15;  // per link: little, but more than a slow link can carry where two flows meet
   j.message = 4096;
   j.messages = 0;
   const result r = simulate(s, {});

@@ -1,5 +1,5 @@
-// What tests that run whole simulations share: a small network to start from, a result as text, and the statistics by
-// which a simulated mean is held against a theory.
+// Shared by tests that run whole simulations: a small network to start from, a result as text, and the statistics by
+// which a simulated mean is compared with a theory.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -21,7 +21,7 @@ inline std::vector<std::uint32_t> first_nodes(std::uint32_t count, std::uint32_t
   return nodes;
 }
 
-// Everything a run answers but the time it took: two runs are the same, to the bit, if and only if these are.
+// All results of a run except its duration: two runs are the same to the bit if and only if these are.
 inline std::string as_text(const histogram& h) {
   return fmt::format("{} {:a} {} {} {} {}\n", h.count, h.sum, h.least, h.most, fmt::join(h.counts, ","),
                      fmt::join(h.batch_means, ","));
@@ -42,13 +42,13 @@ inline std::string as_text(const result& r) {
   return text;
 }
 
-// A mean of independent samples and half the width of the interval it lies in with 99.9 % confidence.
+// A mean of independent samples, and half the width of its 99.9 % confidence interval.
 struct estimate {
   double mean;
   double half_width;
 };
 
-// Student's t, two-sided 99.9 %, by Hill's expansion of the quantile in the normal one (1970): right to 1 % from 10
+// Student's t, two-sided 99.9 %, by Hill's expansion of the quantile in the normal one (1970): accurate to 1 % from 10
 // degrees of freedom on.
 inline double student_999(double freedom) {
   constexpr double z = 3.2905;

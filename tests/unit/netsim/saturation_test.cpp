@@ -1,20 +1,21 @@
-// What a network carries when every node offers all its link can: never more than its cables allow, and not much less.
+// The load that a network carries when every node offers the rate of its link: never more than its cables allow, and
+// not much less.
 //
-// Two bounds, both without regard to any queue. Uniform traffic sends N / (2 (N - 1)) of each node's packets to the
-// other half of the nodes, so the cut between the halves bounds the mean rate of the nodes, whatever the routing:
+// There are two bounds, independent of queues. Uniform traffic sends N / (2 (N - 1)) of each node's packets to the
+// other half of the nodes, so the cut between the halves bounds the mean rate of the nodes for any routing:
 //
 //   rate <= 4 b (N - 1) / N^2      b: links of the cut, in one direction, that are as fast as a node's
 //
-// And where the paths are minimal, links fall into classes that no symmetry of the network tells apart (the levels of a
+// If the paths are minimal, the links fall into classes that no symmetry of the network distinguishes (the levels of a
 // tree, the dimensions of a grid, inside and between groups). A packet crosses x_c links of class c on average, of
 // which there are l_c, and no source can shift its share from one class to another, so
 //
 //   rate <= min over c of l_c / (N x_c)   (Dally and Towles, "Principles and Practices of Interconnection Networks",
 //   2004, 3.3)
 //
-// Below the bound a real switch stays for two reasons: a queue in an input buffer waits behind its head (58.6 % is what
-// an input-queued switch carries with one queue each, Karol, Hluchyj and Morgan 1987; output buffers and channels lift
-// that), and chance loads some links of a class more than others.
+// A real switch stays below the bound for two reasons: a queue in an input buffer waits behind its head (58.6 % is what
+// an input-queued switch carries with one queue each, Karol, Hluchyj and Morgan 1987; output buffers and channels raise
+// it), and chance loads some links of a class more than others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct load_case {
   friend void PrintTo(const load_case& c, std::ostream* out) { *out << c.name; }
 };
 
-// Of a grid whose sides are known: the dimension in which two switches differ.
+// For a grid with known sides: the dimension in which two switches differ.
 template <unsigned... sides>
 unsigned dimension_of(std::uint32_t from, std::uint32_t to) {
   unsigned dimension = 0;
@@ -50,19 +51,19 @@ unsigned dimension_of(std::uint32_t from, std::uint32_t to) {
   }
   return dimension;
 }
-// Of a fat tree of 4 pods of 4 edge and 4 aggregation switches: its level and direction.
+// For a fat tree of 4 pods of 4 edge and 4 aggregation switches: its level and direction.
 unsigned level_of(std::uint32_t from, std::uint32_t to) {
   const auto level = [](std::uint32_t s) { return s < 16 ? 0U : s < 32 ? 1U : 2U; };
   return 3 * level(from) + level(to);
 }
-// Of a dragonfly of groups of 4 routers: whether it stays in its group.
+// For a dragonfly of groups of 4 routers: whether the link leaves the group.
 unsigned global_of(std::uint32_t from, std::uint32_t to) { return from / 4 == to / 4 ? 0 : 1; }
 
 double mean_rate(const result& r, std::uint32_t nodes) {
   return static_cast<double>(r.bytes_delivered) * 80 / static_cast<double>(r.ended) / nodes;
 }
 
-// By the classes of links, from the paths of all pairs.
+// By classes of links, from the paths of all pairs.
 double channel_bound(const shape& network, const load_case& c) {
   const std::uint32_t n = network.nodes();
   std::map<unsigned, double> crossings;
@@ -116,7 +117,7 @@ TEST_P(blocked, carries_what_its_cables_allow_and_never_more) {
   const double carried = mean_rate(simulate(uniform_load(c, *network, 1), {}), network->nodes());
   const double bound = bound_of(c, *network);
   RecordProperty("carried_of_bound", fmt::format("{:.3f} of {:.3f}", carried, bound));
-  EXPECT_LE(carried, bound * 1.01);  // who sends to whom is drawn: the mean is right to a percent
+  EXPECT_LE(carried, bound * 1.01);  // the pairs are random: the mean is accurate to a percent
   EXPECT_GE(carried, bound * c.least);
 }
 

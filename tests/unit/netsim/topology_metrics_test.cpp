@@ -77,11 +77,11 @@ class preset_metrics : public testing::TestWithParam<known> {};
 INSTANTIATE_TEST_SUITE_P(
     all, preset_metrics,
     testing::Values(
-        // 8 pods of 24 + 24, 96 core; 24 x 24 cables in a pod and as many up from it; half the nodes
+        // 8 pods of 24 + 24, 96 core; 24 x 24 cables in a pod and equally many up from it; half the nodes
         known{"fat-tree-4608", 4608, 8 * 48 + 96, 48, 2 * 8 * 24 * 24, 6, 2304},
         known{"fat-tree-65536", 65536, 2048 + 2048 + 1024, 64, 2 * 65536, 6, 32768},
-        // 24 x 23 / 2 in a group; 288 ends leave each group: 19 cables to each other, 20 to those 1 and 8 away; of the
-        // 64 pairs across the middle 2 are 1 apart and 8 are 8 apart
+        // 24 x 23 / 2 in a group; 288 ends leave each group: 19 cables to each other one, 20 to those 1 and 8 away; of
+        // the 64 pairs across the middle 2 are 1 apart and 8 are 8 apart
         known{"dragonfly-4608", 4608, 16 * 24, 47, 16 * (24 * 23 / 2) + 16 * 288 / 2, 5, 64 * 19 + 2 + 8},
         // 6 rows with 16 x 15 / 2 cables, 16 columns with 3 x 6 x 5 / 2; 960 / 5 = 192 between two groups
         known{"dragonfly-rows-4608", 4608, 576, 48, 6 * (6 * 120 + 16 * 45) + 15 * 192, 5, 9 * 192},
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
         // single
         known{"hyperx-4608", 4608, 384, 48, 48 * 28 + 2 * 48 * 28 + 3 * 64 * 15, 5, 48 * 4 * 4},
         known{"torus-4608", 4608, 4608, 7, 3 * 4608, 2 + 8 + 8 + 9, 2 * 256},
-        // up to a spine and down; half the leaves send up all that their nodes do
+        // up to a spine and down; half the leaves send up everything from their nodes
         known{"leaf-spine-2048", 2048, 64 + 32, 64, 64 * 32, 4, 32 * 32}),
     [](const auto& tested) {
       std::string name = tested.param.preset;
@@ -109,7 +109,7 @@ TEST_P(preset_metrics, are_known_by_arithmetic) {
   EXPECT_EQ(found.bisection, k.bisection);
 }
 
-// Of these the known cut has the switches of low numbers on one side.
+// For these the known cut has the switches of low numbers on one side.
 TEST(bisection, is_the_number_of_cables_over_the_cut) {
   for (const std::string name : {"dragonfly-4608", "dragonfly-rows-4608", "torus-4608"}) {
     const auto table = all_presets();
@@ -126,7 +126,7 @@ TEST(bisection, is_the_number_of_cables_over_the_cut) {
   }
 }
 
-// Of `nodes` nodes, whose switches are `between` links apart on average, each node and itself included.
+// For `nodes` nodes whose switches are `between` links apart on average, counting each node itself.
 double mean_over_others(double between, double nodes) { return 2 + between * nodes / (nodes - 1); }
 
 TEST(mean_links, of_a_fat_tree_counts_edges_pods_and_the_rest) {
@@ -160,8 +160,8 @@ TEST(mean_links, of_a_dragonfly_with_one_global_cable_counts_neighbours) {
   const double nodes = 3;
   const topology_metrics found =
       of("dragonfly", {{"routers", {10}}, {"nodes_per_router", {3}}, {"globals", {1}}, {"groups", {0}}});
-  // at distance 1: the group and the router at the own global cable; 2: the rest of its group, and for each router of
-  // the own group the one at its cable
+  // at distance 1: the group and the router at its own global cable; at 2: the rest of its group, and for each router
+  // of its own group the one at that router's cable
   const double one = (routers - 1) + 1;
   const double two = 2 * (routers - 1);
   const double three = routers * (routers + 1) - 1 - one - two;

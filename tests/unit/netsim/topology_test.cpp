@@ -74,7 +74,7 @@ TEST(presets, have_distinct_names_and_build) {
   }
 }
 
-// How the groups of a dragonfly are joined.
+// The connections between the groups of a dragonfly.
 class every_dragonfly : public testing::TestWithParam<instance> {};
 std::vector<instance> dragonflies() {
   std::vector<instance> result = all_instances();
@@ -86,9 +86,10 @@ INSTANTIATE_TEST_SUITE_P(all, every_dragonfly, testing::ValuesIn(dragonflies()),
 
 struct joined {
   unsigned groups, routers, globals;
-  std::vector<unsigned> between;                // cables by group and group
-  std::vector<unsigned> of_router;              // by router and group
-  std::vector<std::vector<unsigned>> partners;  // of each router: the routers, within their groups, its cables end at
+  std::vector<unsigned> between;    // cables by group and group
+  std::vector<unsigned> of_router;  // by router and group
+  // By router: the routers, within their groups, at the ends of its cables.
+  std::vector<std::vector<unsigned>> partners;
 };
 joined join(const instance& i) {
   const parameters& p = i.parameters;
@@ -155,7 +156,7 @@ TEST_P(every_dragonfly, leads_from_a_router_to_different_ones_of_other_groups) {
     different += static_cast<double>(of_one.size());
   }
   different /= static_cast<double>(found.partners.size());
-  // A random wiring meets a (1 - (1 - 1/a)^h) different ones of a: we ask for no less than about that.
+  // A random wiring meets a (1 - (1 - 1/a)^h) different ones of a: the test requires about that.
   const double random = found.routers * (1 - std::pow(1 - 1.0 / found.routers, found.globals));
   EXPECT_GT(different, 0.9 * random);
 }

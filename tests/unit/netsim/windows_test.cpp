@@ -1,5 +1,5 @@
-// The event queue against a reference that keeps everything in one sorted container: whatever is scheduled comes
-// exactly once, in the order promised, near or far, dense or sparse, also past the end of the ring of windows.
+// The event queue compared with a reference that keeps everything in one sorted container: every scheduled event comes
+// exactly once, in the specified order, near or far, dense or sparse, including beyond the end of the ring of windows.
 #include "netsim/network/windows.hpp"
 
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 namespace lull::netsim {
 namespace {
 
-constexpr std::int64_t ring = 512;  // windows that are near, the open one included
+constexpr std::int64_t ring = 512;  // near windows, including the open one
 
-// A queue and its reference, fed alike.
+// A queue and its reference with the same input.
 class twins {
  public:
   twins(std::uint32_t lps, unsigned bits) : bits_(bits), queue(lps, bits) {}
@@ -32,7 +32,7 @@ class twins {
       pending_.emplace(at >> bits_, lp, arrival ? 0 : 1, at, ahead >= ring, number);
   }
 
-  // Opens the next window in both, and compares them. False when both are empty.
+  // Opens the next window in both and compares them. False if both are empty.
   bool open() {
     const bool opened = queue.open();
     EXPECT_EQ(opened, !pending_.empty());
@@ -43,7 +43,7 @@ class twins {
     return true;
   }
 
-  // The open window's content, logical process by logical process and kind by kind; takes it out of the reference.
+  // The content of the open window by logical process and kind; removes it from the reference.
   void compare() {
     std::size_t count = 0;
     for (std::size_t n = 0; n < queue.lps(); ++n) {
@@ -109,7 +109,7 @@ struct load {
   std::int64_t furthest;  // windows ahead, most often
 };
 
-// How far ahead: mostly near, sometimes around the end of the ring, sometimes very far.
+// How far ahead an event is: mostly near, sometimes around the end of the ring, sometimes very far.
 picoseconds some_time_later(generator& random, const load& l, picoseconds begin, picoseconds length) {
   std::int64_t ahead = 1 + random.below(static_cast<std::uint32_t>(l.furthest));
   if (random.below(16) == 0) ahead = ring - 2 + random.below(5);
@@ -185,7 +185,7 @@ TEST(windows, put_a_far_event_behind_near_ones_of_its_place_and_time) {
   twins both(1, 10);
   const picoseconds late = 600 * both.queue.length() + 7;
   both.schedule(late, 0, true);                       // far now
-  both.schedule(300 * both.queue.length(), 0, true);  // from which the same time is near
+  both.schedule(300 * both.queue.length(), 0, true);  // seen from there, the same time is near
   ASSERT_TRUE(both.open());
   both.schedule(late, 0, true);
   ASSERT_TRUE(both.open());

@@ -21,10 +21,10 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// Regions end up in a file at exit, so each program here is a child process.
+// Regions are written to a file at exit, so each program here is a child process.
 class regions_test : public settings_by_default {
  protected:
-  // The exit code of a child that runs `program` and leaves by exit().
+  // The exit code of a child that runs `program` and ends by exit().
   static int run(const std::function<void()>& program) {
     const pid_t child = fork();
     if (child == 0) {

@@ -1,5 +1,5 @@
-// Iterations of several processes as clients hand them over to servers: through full buffers, when clients go different ways,
-// and many of them.
+// Iterations of several processes, handed over by clients to servers: through full buffers, by clients that diverge,
+// and in large numbers.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-constexpr std::size_t KiB = 1024, values = 8 * KiB;  // 64 KiB of each process in each iteration
+constexpr std::size_t KiB = 1024, values = 8 * KiB;  // 64 KiB per process and iteration
 
 class blocks_handed_over : public testing::TestWithParam<approach> {
  protected:
@@ -42,14 +42,14 @@ class blocks_handed_over : public testing::TestWithParam<approach> {
   static plan aside(std::size_t buffer, when_full policy = when_full::wait) {
     return {.how = GetParam(), .count = 1, .buffer_bytes = buffer, .policy = policy, .sync = false};
   }
-  // So many clients and one server.
+  // The places of `clients` clients and one server.
   static std::vector<std::string> places(int clients) {
     std::vector<std::string> nodes(static_cast<std::size_t>(clients), "n");
     nodes.emplace_back(GetParam() == approach::dedicated_nodes ? "m" : "n");
     return nodes;
   }
 
-  // As blocks::output does it, of two processes. False: it was dropped.
+  // As in blocks::output, for two processes. False: it was dropped.
   bool hand_over(client& to, blocks::buffers& memory, int process, int iteration) const {
     blocks::head about;
     about.iteration = iteration;
@@ -71,7 +71,7 @@ class blocks_handed_over : public testing::TestWithParam<approach> {
     return to.hand_over_as_it_is(
         {place / ("p000" + std::to_string(process) + ".h5"), form::blocks, {kept->descriptor(), bytes, kept}, place});
   }
-  // Of an iteration.
+  // The files of an iteration.
   [[nodiscard]] std::vector<std::string> files(int iteration) const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(at(std::to_string(iteration))))
@@ -94,7 +94,7 @@ TEST_P(blocks_handed_over, of_all_clients_become_one_file) {
   for (int i = 0; i < 20; ++i) {
     EXPECT_TRUE(fs::exists(at(std::to_string(i) + ".h5")));
     std::vector<std::string> names = files(i);
-    // A client that waits for its buffer has its own written at once.
+    // If a client waits for its buffer, its own iteration is written at once.
     EXPECT_THAT(names, testing::AnyOf(ElementsAre("p0000+1.h5"), UnorderedElementsAre("p0000.h5", "p0001.h5")));
   }
 }

@@ -1,4 +1,4 @@
-// Blocks of variables: their memory, the files that are made of them, and what is refused.
+// Blocks of variables: their memory, the files made from them, and what is rejected.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -37,7 +37,7 @@ head one_block() {
   return made;
 }
 
-// As it is handed over, or with a head that lies.
+// A block file as it is handed over, or with an inconsistent head.
 descriptor in_memory(
     head what, const std::function<void(head&)>& change = [](head&) {}) {
   descriptor file(memfd_create("blocks", MFD_CLOEXEC));

@@ -1,4 +1,4 @@
-// What the model says of a job, before it runs and after.
+// The model's choice before a job runs, and its judgement afterwards.
 #include "stage/accounts/choice.hpp"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ TEST(stage_choice, what_is_named_stays) {
   EXPECT_EQ(chosen_for(4, {.how = approach::dedicated_cores, .count = 2}), "dedicated-cores=2");
 }
 
-// Of 10 outputs, each after a second of compute.
+// A run of 10 outputs, each after a second of computing.
 job_figures run_of(int processes, std::int64_t write_ms) {
   constexpr std::int64_t ms = 1'000'000, outputs = 10;
   job_figures made;

@@ -1,4 +1,4 @@
-// A file's place in the name space: taken, filled, renamed, linked, removed meanwhile.
+// The place of a file in the name space: claimed, filled, renamed, linked, and removed in between.
 #include "stage/files/claim.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// What the end of a run says of its output.
+// The report at the end of a run about its output.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// What tests of this room look for in folders.
+// Helpers with which the tests of this room inspect folders.
 #pragma once
 #include <filesystem>
 #include <fstream>

@@ -17,7 +17,7 @@ write_order order(int client, const std::string& together, std::uint64_t number 
   return made;
 }
 
-// "a:0,1" for what is written together under the name a.
+// "a:0,1" for outputs written together under the name a.
 std::vector<std::string> shown(const std::vector<gathering::batch>& batches) {
   std::vector<std::string> made;
   for (const gathering::batch& one : batches) {
@@ -60,7 +60,7 @@ TEST(gathering, lets_a_client_that_waits_have_the_first_of_its_own_written) {
   EXPECT_THAT(some.add(order(0, "b", 1)), IsEmpty());
   EXPECT_THAT(some.release_for(1, 2), IsEmpty());
   EXPECT_THAT(shown(some.release_for(0, 1)), ElementsAre("a:0"));
-  EXPECT_THAT(shown(some.add(order(1, "a"))), ElementsAre("a:1"));  // late: nobody else is missing
+  EXPECT_THAT(shown(some.add(order(1, "a"))), ElementsAre("a:1"));  // late: no other is missing
   EXPECT_THAT(shown(some.add(order(1, "b"))), ElementsAre("b:0,1"));
 }
 

@@ -49,7 +49,7 @@ descriptor fork_keeper() {
   return mine;
 }
 
-// As a program does it.
+// Writes an output like a program.
 void output(client& to, const fs::path& path, const std::string& text) {
   auto begun = to.begin_file(path, false);
   write_into(begun ? begun->path() : path.string(), text);
@@ -61,7 +61,7 @@ class handing_over : public testing::TestWithParam<approach> {
   [[nodiscard]] fs::path at(const std::string& name) const { return folder_.path() / name; }
   [[nodiscard]] const fs::path& folder() const { return folder_.path(); }
 
-  // `simulation` runs in the clients, all others serve.
+  // `simulation` runs in the clients; all other processes serve.
   using simulation = std::function<int(client&, int rank, meeting_place&)>;
   static std::function<int(exchange&, meeting_place&)> with(const plan& wanted, const simulation& body) {
     return [wanted, body](exchange& others, meeting_place& place) {
@@ -79,7 +79,7 @@ class handing_over : public testing::TestWithParam<approach> {
             .sync = false,
             .start_keeper = fork_keeper};
   }
-  // The clients come first.
+  // Clients first.
   static std::vector<std::string> places(int clients, int servers) {
     std::vector<std::string> nodes(static_cast<std::size_t>(clients), "n");
     nodes.resize(static_cast<std::size_t>(clients + servers), GetParam() == approach::dedicated_nodes ? "m" : "n");
@@ -151,7 +151,7 @@ TEST_P(handing_over, servers_of_several_nodes_report_together) {
 }
 
 TEST_P(handing_over, the_first_server_of_all_dies_and_the_other_node_reports_its_own) {
-  if (GetParam() != approach::dedicated_cores) return;  // the code is the same for all
+  if (GetParam() != approach::dedicated_cores) return;  // the code is the same for all approaches
   processes job({"a", "a", "b", "b"}, with(aside(), [&](client& mine, int rank, meeting_place& place) {
                   if (rank == 0) {
                     kill(place.pids[1], SIGKILL);
@@ -216,7 +216,7 @@ TEST_P(handing_over, a_full_buffer_makes_the_client_wait) {
                   output(mine, at("a1"), content_of(rank, 1));
                   EXPECT_FALSE(mine.written(at("a1"), false));
                   place.flags[0] = 1;
-                  const auto next = mine.begin_file(at("a2"), false);  // until the test lets the server go on
+                  const auto next = mine.begin_file(at("a2"), false);  // until the test lets the server continue
                   EXPECT_TRUE(next.has_value());
                   EXPECT_TRUE(mine.written(at("a1"), false));
                   mine.leave();
@@ -363,7 +363,7 @@ TEST_P(handing_over, a_thousand_files_leave_nothing_behind) {
         if (i == 99) early = allocated(), open_early = descriptors();
       }
       EXPECT_LT(allocated(),
-                early + 40 * KiB);  // 48 bytes of each of 900 files are more; what waits for an answer is less
+                early + 40 * KiB);  // 48 bytes for each of 900 files are more; files that wait for an answer are less
       EXPECT_EQ(descriptors(), open_early);
       mine->leave();
     }
@@ -380,7 +380,7 @@ std::string short_name(const testing::TestParamInfo<approach>& of) {
 INSTANTIATE_TEST_SUITE_P(dedicated, handing_over, testing::Values(approach::dedicated_cores, approach::dedicated_nodes),
                          short_name);
 
-// ---- what holds on one node ----
+// ---- on one node ----
 
 using dedicated_cores_only = handing_over;
 
@@ -431,7 +431,7 @@ TEST_P(dedicated_cores_only, a_server_writes_what_its_killed_client_had_handed_o
 
 INSTANTIATE_TEST_SUITE_P(dedicated, dedicated_cores_only, testing::Values(approach::dedicated_cores), short_name);
 
-// ---- what holds between nodes ----
+// ---- between nodes ----
 
 using dedicated_nodes_only = handing_over;
 
@@ -460,9 +460,9 @@ TEST_P(dedicated_nodes_only, files_are_whole_whenever_a_client_is_killed) {
 }
 INSTANTIATE_TEST_SUITE_P(dedicated, dedicated_nodes_only, testing::Values(approach::dedicated_nodes), short_name);
 
-// ---- storage that refuses ----
+// ---- storage that fails ----
 
-// A small file system that only this process and its children see.
+// A small file system visible only to this process and its children.
 class small_disk : public handing_over {
  protected:
   void SetUp() override {

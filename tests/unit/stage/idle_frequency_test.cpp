@@ -1,4 +1,4 @@
-// The frequency of a server's core, on a copy of Linux' files.
+// The frequency of a server's core, on a copy of Linux's files.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A job for tests: processes forked from the test, which tell each other what they need through shared memory.
+// A job for tests: processes forked from the test, which exchange data through shared memory.
 #pragma once
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@
 
 namespace lull::stage {
 
-// Until another process has come so far; ctest limits the time.
+// Waits until another process has come so far; ctest limits the time.
 template <class Condition>
 void await(const Condition& holds) {
   while (!holds()) sched_yield();
@@ -76,7 +76,7 @@ class forked_exchange final : public exchange {
 
 class processes {
  public:
-  // `body` runs in each process; what it returns is the exit code.
+  // `body` runs in each process and returns its exit code.
   processes(std::vector<std::string> nodes, const std::function<int(exchange&, meeting_place&)>& body)
       : nodes_(std::move(nodes)), said_(memfd_create("stderr", MFD_CLOEXEC)) {
     void* const memory =
@@ -107,7 +107,7 @@ class processes {
 
   [[nodiscard]] pid_t pid(int rank) const { return place_->pids[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] meeting_place& place() const { return *place_; }
-  // Its exit code, or 128 and the signal that ended it.
+  // The exit code of the process, or 128 plus the signal that ended it.
   int wait(int rank) {
     int status = 0;
     while (waitpid(pid(rank), &status, 0) < 0 && errno == EINTR) continue;
@@ -119,7 +119,7 @@ class processes {
     for (std::size_t rank = 0; rank < nodes_.size(); ++rank) codes.push_back(wait(static_cast<int>(rank)));
     return codes;
   }
-  // What they have written to stderr.
+  // What the processes have written to stderr.
   [[nodiscard]] std::string said() const {
     std::string text(static_cast<std::size_t>(lseek(said_, 0, SEEK_END)), '\0');
     return pread(said_, text.data(), text.size(), 0) < 0 ? "" : text;

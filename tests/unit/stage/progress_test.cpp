@@ -1,4 +1,4 @@
-// How far files are, between processes.
+// The progress of files, between processes.
 #include "stage/files/progress.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(files_of_clients, of_another_process_are_waited_for_by_their_place) {
   }
   all.end_whole(7, 1, false);
   EXPECT_TRUE(all.wait_for_others(3, &one));
-  EXPECT_TRUE(all.wait_for_others(7, &other));  // its own
+  EXPECT_TRUE(all.wait_for_others(7, &other));  // its own file
   const pid_t child = fork();
   if (child == 0) {
     all.end_whole(7, 2, true);

@@ -1,4 +1,4 @@
-// A rank that is set aside, and the process that serves for it: what the rank gives as its result, however that ends.
+// A rank that is set aside and the process that serves for it: the rank's result, however that process ends.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ class alone final : public exchange {
   }
 };
 
-// What the rank finds when the server does this and is gone.
+// The result of the rank if the server does this and ends.
 template <class Server>
 std::optional<int> result_of(Server&& server) {
   int sockets[2];

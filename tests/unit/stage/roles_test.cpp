@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// `per_node` processes on each of `nodes` nodes, one node after the other.
+// `per_node` processes on each of `nodes` nodes, node by node.
 std::vector<std::string> places(int nodes, int per_node) {
   std::vector<std::string> by_rank;
   for (int node = 0; node < nodes; ++node)

@@ -98,7 +98,7 @@ TEST_F(whole_file, says_what_could_not_be_written) {
   EXPECT_EQ(entries(), 0);
 }
 
-// From here on this process meets file systems that know no files without a name.
+// From here on, file systems do not support files without a name for this process.
 bool forbid_nameless_files() {
   std::array<sock_filter, 6> filter{
       sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -14,7 +14,7 @@ using testing::SizeIs;
 constexpr std::uint64_t us = 1000;
 constexpr double s = 1e-6;  // of a microsecond
 
-// A trace of a few processes of one thread each, told in the order of time.
+// A trace of a few processes with one thread each, defined in the order of time.
 class analysis_test : public testing::Test {
  protected:
   explicit analysis_test(std::uint32_t processes = 2) {

@@ -29,7 +29,7 @@ class archive_test : public testing::Test {
     archive.read(kept);
     return kept.events;
   }
-  // What otf2-print finds wrong; empty where it is not installed.
+  // The errors that otf2-print finds; empty if it is not installed.
   [[nodiscard]] std::string complaints() const {
     const std::string out = (folder_.path() / "printed").string();
     if (std::system("command -v otf2-print > /dev/null") != 0) return "";  // NOLINT(concurrency-mt-unsafe)
@@ -40,7 +40,7 @@ class archive_test : public testing::Test {
     const std::string said{std::istreambuf_iterator<char>(file), {}};
     return status == 0 ? said : said + "it failed";
   }
-  // Two ranks that do a little of everything.
+  // Two ranks with some events of every kind.
   void leave_all_kinds() const {
     recorded_process a, b{.rank = 1};
     a.definitions =
@@ -75,7 +75,7 @@ class archive_test : public testing::Test {
     leave(b);
   }
 
-  // A communicator that reaches another job: a process knows no ranks there.
+  // A communicator that includes another job, whose ranks a process does not know.
   static nlohmann::json reaching(int number, std::uint64_t ticks, int mine, int theirs) {
     nlohmann::json others = nlohmann::json::array();
     for (int i = 0; i < theirs; ++i) others.push_back({-1, 1});
@@ -237,7 +237,7 @@ TEST_F(archive_test, an_archive_that_lacks_a_file_is_an_error) {
 TEST_F(archive_test, a_job_and_the_one_that_it_spawned_have_one_communicator) {
   recorded_process first, second{.rank = 1}, spawned{.rank = 0, .size = 1, .job = "k", .pid = 300};
   first.definitions = second.definitions = {reaching(1, 5000, 2, 1)};
-  spawned.definitions = {reaching(1, 4900, 1, 2)};  // whose counter is a little behind
+  spawned.definitions = {reaching(1, 4900, 1, 2)};  // its counter is slightly behind
   second.threads[0] = {over(1, call_of(kind::send, send_f, 6000, 6100, 0, 64, 7))};
   spawned.threads[0] = {over(1, call_of(kind::receive, receive_f, 6000, 6200, 1, 64, 7))};
   for (const auto& p : {first, second, spawned}) leave(p);
@@ -343,7 +343,7 @@ TEST_F(archive_test, whatever_is_damaged_an_archive_or_an_error_comes_of_it) {
         continue;
       }
       std::fstream open(file, std::ios::in | std::ios::out | std::ios::binary);
-      // Mostly where something stands: the header, or a line.
+      // Mostly at a place with content: the header, or a line.
       open.seekp(static_cast<std::streamoff>(below(below(2) == 0 ? 72 : size)));
       for (std::size_t bytes = 1 + below(8); bytes > 0; --bytes)
         open.put(static_cast<char>(below(2) == 0 ? '9' : below(256)));

@@ -10,7 +10,7 @@
 namespace lull::trace {
 namespace {
 
-// Two hosts whose clocks of the day differ, and a ping-pong of `rounds` between them, 5 µs each way.
+// Two hosts with different clocks, and a ping-pong of `rounds` rounds between them, 5 µs in each direction.
 struct two_hosts {
   explicit two_hosts(std::int64_t ahead_ns, int rounds = 100, double drift = 0) {
     recorded_process a{.rank = 0}, b{.rank = 1, .host = "h2", .boot = "b2", .clock_ns = ahead_ns};
@@ -45,7 +45,7 @@ TEST(joined_clocks, one_boot_is_one_clock) {
   const std::array<const raw_process*, 2> both{&a, &b};
   const joined_clocks clocks(both);
   EXPECT_EQ(clocks.clocks(), 1U);
-  EXPECT_EQ(clocks.ns(clocks.clock_of(1), 500), 2000);  // two nanoseconds a tick
+  EXPECT_EQ(clocks.ns(clocks.clock_of(1), 500), 2000);  // two nanoseconds per tick
   EXPECT_EQ(clocks.ns_of_monotonic(0, 50), 1050);
 }
 

@@ -1,5 +1,5 @@
-// An archive as other tools write them: numbers with gaps, numbers and clocks of each location's own, which tables map to
-// the archive's, a resolution that is not nanoseconds, and Score-P's tree of machine and node.
+// An archive like those of other tools: numbers with gaps; numbers and clocks local to each location, which tables map
+// to the archive's; a resolution other than nanoseconds; and Score-P's tree of machine and node.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -16,17 +16,17 @@ namespace {
 constexpr OTF2_LocationRef first = 0, second = OTF2_LocationRef{1} << 32;
 constexpr OTF2_RegionRef send_region = 40, receive_region = 70;
 
-// The clocks of an archive. Events are at so many ticks of `tick` after `zero`, by the clock of all; by the second location's
-// own clock they are `ahead` later.
+// The clocks of an archive. Events are at multiples of `tick` after `zero`, by the global clock; by the second
+// location's own clock they are `ahead` later.
 struct clocks {
   std::uint64_t resolution = 100'000'000;
   std::uint64_t tick = 1;  // in units of the resolution
   std::uint64_t zero = 5'000'000;
-  std::uint64_t offset = zero;  // what the archive says is its begin
+  std::uint64_t offset = zero;  // the begin according to the archive
   std::uint64_t first_ahead = 0, ahead = 1000;
   std::uint64_t ns_per_tick = 10;
   std::uint64_t length = 200 * tick + zero - offset;  // from the offset on
-  std::uint64_t begin_ns = 0;                         // from zero to the begin of the trace, as it is read
+  std::uint64_t begin_ns = 0;                         // from zero to the begin of the trace, as read
 
   [[nodiscard]] std::uint64_t at(std::uint64_t ticks) const { return zero + ticks * tick; }
 };
@@ -133,11 +133,11 @@ TEST(foreign_archive, may_have_clocks_of_any_resolution_and_offset) {
       {.resolution = ~std::uint64_t{0} / 2, .tick = (~std::uint64_t{0} / 2 + 999'999) / 1'000'000, .ns_per_tick = 1000},
       {.resolution = 3, .tick = 3, .zero = ~std::uint64_t{0} - 5000, .ns_per_tick = 1'000'000'000},
       {.resolution = 1'000'000'000, .zero = day, .ns_per_tick = 1},
-      // The begin that the archive names is none: the trace begins with its first event.
+      // The begin in the archive is invalid: the trace begins with its first event.
       {.resolution = 1'000'000'000, .zero = day, .offset = 0, .ns_per_tick = 1, .begin_ns = at_first_event},
       {.resolution = 1'000'000'000, .zero = day, .offset = day + 90, .ns_per_tick = 1, .begin_ns = at_first_event},
       {.resolution = 1'000'000'000, .zero = 0, .offset = day, .ns_per_tick = 1, .begin_ns = at_first_event},
-      // Clocks that the corrections put before 0, and far away.
+      // Clocks that the corrections move before 0, or far away.
       {.zero = ~std::uint64_t{0} - 79, .offset = 0, .first_ahead = 4000, .ahead = 1ULL << 62U, .begin_ns = 500},
       {.zero = 77, .ahead = std::uint64_t{0} - 20},
   };

@@ -1,4 +1,4 @@
-// Records as processes would have left them, written by tests: a tick is a nanosecond.
+// Records like those of traced processes, written by tests: a tick is a nanosecond.
 #pragma once
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 
 namespace lull::trace {
 
-// The functions that records name by their numbers.
+// The functions to which records refer by number.
 enum : std::uint16_t {
   init,
   finalize,
@@ -39,13 +39,13 @@ struct recorded_process {
   int rank = 0, size = 2;
   std::string host = "h1", boot = "b1", job = "j";
   int pid = 0;                // 0: 100 + rank
-  std::int64_t clock_ns = 0;  // what its host's clock of the day is ahead
+  std::int64_t clock_ns = 0;  // how far the clock of its host is ahead
   std::uint64_t begin = 1000, end = 1'000'000;
   bool killed = false;
   std::size_t page = 4096;   // of the machine that recorded
   std::string library = "";  // "-2" for a second one of the same process
   std::vector<std::vector<record>> threads{{}};
-  std::vector<nlohmann::json> definitions = {};  // beside those that each has
+  std::vector<nlohmann::json> definitions = {};  // in addition to the common ones
 
   void leave_in(const std::filesystem::path& raw) const {
     std::filesystem::create_directories(raw);
@@ -92,7 +92,7 @@ struct recorded_process {
       std::string head(page, '\0');
       std::memcpy(head.data(), &header, sizeof header);
       file.write(head.data(), static_cast<std::streamsize>(page));
-      // Killed, it has its records still in the window, which these tests never fill.
+      // A killed process has its records still in the window, which these tests never fill.
       std::string window(4096, 'x');
       const auto bytes = threads[t].size() * sizeof(record);
       if (killed) std::memcpy(window.data(), threads[t].data(), bytes);

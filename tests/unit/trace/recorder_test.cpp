@@ -22,7 +22,7 @@ using testing::SizeIs;
 // A process has one recorder for its life, so each program here is a child process.
 class recorder_test : public settings_by_default {
  protected:
-  // How a child ends that runs `program` and leaves by exit().
+  // The end of a child that runs `program` and exits by exit().
   int run(const std::function<void()>& program) const {
     const pid_t child = fork();
     if (child == 0) {
@@ -185,7 +185,7 @@ TEST_F(recorder_test, beyond_the_limit_records_are_counted_and_said_once) {
   EXPECT_EQ(here + log.lost, 10'000U);
 }
 
-// RLIMIT_FSIZE stands for a disk without room: the blocks cannot be had.
+// RLIMIT_FSIZE replaces a full disk: no blocks are available.
 TEST_F(recorder_test, a_full_disk_ends_the_recording_and_not_the_program) {
   testing::internal::CaptureStderr();
   ASSERT_EQ(run([] {

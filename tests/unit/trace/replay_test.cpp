@@ -16,7 +16,7 @@ using testing::SizeIs;
 class replay_test : public testing::Test {
  protected:
   void leave(const recorded_process& p) const { p.leave_in(folder_.path()); }
-  // The events of a process by its place; all that is defined is in `all` afterwards.
+  // The events of a process by its place; afterwards `all` contains all definitions.
   std::vector<event> play(std::uint32_t process = 0) {
     raw_ = read_raw_folder(folder_.path());
     all = join(raw_);

@@ -46,11 +46,11 @@ TEST(doorbell, one_ring_wakes_all_that_sleep) {
   EXPECT_EQ(timeouts, 0);
 }
 
-// Who waits for the runtime sleeps through the program's stores, and is woken by the runtime.
+// A thread that waits for the runtime sleeps through the program's stores, and the runtime wakes it.
 TEST(doorbell, a_meeting_is_not_woken_by_stores) {
   doorbell bell{};
   EXPECT_EQ(bell.sleep([] { return false; }, 1'000'000, false), wake::timed_out);
-  bell.ring_for_store();  // nobody announced that stores concern it
+  bell.ring_for_store();  // no one has announced that stores concern it
   std::atomic<bool> there{false};
   std::atomic<int> rung{0};
   std::thread sleeper([&] {
@@ -88,7 +88,7 @@ TEST(doorbell, a_store_wakes_who_waits_for_it_beside_a_meeting) {
   EXPECT_EQ(timeouts, 0);
 }
 
-// Many stores that are not awaited, each rung for, and then the one that is.
+// Many stores that are not awaited, each with a ring, and then the awaited one.
 TEST(doorbell, a_sleeper_outlasts_rings_for_others) {
   doorbell bell{};
   std::atomic<int> count{0};
@@ -107,7 +107,7 @@ TEST(doorbell, a_sleeper_outlasts_rings_for_others) {
   EXPECT_EQ(timeouts, 0);
 }
 
-// Two threads hand a number back and forth, sleeping for it each time: one lost wake-up would show as a time-out.
+// Two threads pass a number back and forth and sleep for it each time: one missed wake-up would show as a time-out.
 TEST(doorbell, no_wake_up_is_missed_in_many_hand_overs) {
   constexpr int rounds = 20'000;
   doorbell bells[2]{};

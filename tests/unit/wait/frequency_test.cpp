@@ -93,7 +93,7 @@ TEST(core_frequency, is_restored_when_it_goes_away_lowered) {
   EXPECT_EQ(value(tree, 0, "scaling_setspeed"), "2600000");
 }
 
-// A process of its own lowers and is then ended by `how`; the frequency must be back within two seconds.
+// A separate process lowers the frequency and then ends by `how`; the frequency must be restored within two seconds.
 void ends_lowered(int how) {
   const fixture_tree tree("cpufreq_userspace");
   const pid_t child = fork();

@@ -28,7 +28,7 @@ TEST_F(wait_policies, poll_never_sleeps_and_yields_when_pes_outnumber_cores) {
   }
 }
 
-// How long it spins when every look takes 1 us.
+// The duration of the spin when every check takes 1 us.
 template <class Policy>
 std::int64_t spun(Policy& policy, bool traffic_at_40_us = false) {
   const std::int64_t begin = fake_now;
@@ -98,7 +98,7 @@ TEST_F(wait_policies, adaptive_woken_early_sleeps_again) {
   EXPECT_EQ(policy.plan().ns, 600 * us);
 }
 
-// Of one kind of wait, three take 40 us and three 1 ms.
+// For one kind of wait, three take 40 us and three 1 ms.
 TEST_F(wait_policies, adaptive_may_spin_through_a_short_wait_and_predict_an_overdue_one_anew) {
   const model::waiting_costs costs{.reconsider = true};
   for (int i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// What sleepers wait for, as others see it.
+// What sleepers wait for, as visible to others.
 #include "wait/public_waits.hpp"
 
 #include <gtest/gtest.h>

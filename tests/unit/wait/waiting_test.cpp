@@ -14,8 +14,8 @@
 namespace lull::wait {
 namespace {
 
-// A transport of one mailbox: a message makes one thread's `ready` true, once somebody progresses. Like the progress thread it
-// lets one thread sleep on it.
+// A transport of one mailbox: a message sets one thread's `ready` once some thread makes progress. Like the progress
+// thread, it lets one thread sleep on it.
 class mailbox final : public progress_source {
  public:
   void begin() override { driving.fetch_add(1); }
@@ -133,10 +133,10 @@ TEST(waiting, adaptive_learns_and_then_is_awake_before_the_end) {
     w.until({operation::put, 262144, 1}, [&] { return now_ns() >= end; });
   }
   const wait_counts counts = w.statistics();
-  // Nobody rings here: only its own timers can have ended the sleeps of the later rounds so soon.
+  // No thread rings here: only the wait's own timers can have ended the sleeps of the later rounds so soon.
   EXPECT_LT(counts.timeouts, 10U);
   EXPECT_GT(counts.ns_asleep, counts.ns_waited / 3);
-  int slack_ns = 0;  // of a thread that comes later
+  int slack_ns = 0;  // of a thread started later
   std::thread([&] {
     const std::int64_t end = now_ns() + 5'000'000;
     w.until({operation::put, 262144, 1}, [&] { return now_ns() >= end; });
@@ -146,7 +146,7 @@ TEST(waiting, adaptive_learns_and_then_is_awake_before_the_end) {
 }
 
 // As many threads as SHMEM_THREAD_MULTIPLE allows wait for messages at once: one sleeps on the transport, the others on
-// the doorbell, and whoever handles a message wakes them.
+// the doorbell, and the thread that handles a message wakes them.
 TEST(waiting, several_threads_wait_at_once) {
   doorbell bell{};
   mailbox transport;

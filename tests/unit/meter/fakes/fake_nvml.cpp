@@ -1,5 +1,5 @@
-// A small NVML for tests: its GPUs are those of the JSON file that FAKE_NVML names, read anew at every call. Same form
-// as the fixture tools/nvml_fake.json.
+// A small NVML for tests: the JSON file that FAKE_NVML names describes its GPUs and is read again at every call. The
+// format is that of the fixture tools/nvml_fake.json.
 #include <cstdlib>
 #include <cstring>
 #include <fstream>

@@ -1,5 +1,5 @@
-// A small ROCm SMI for tests: the accumulators, resolution and time stamp of the JSON file that FAKE_ROCM names, read
-// anew at every call: {"accumulators": [..], "counter_resolution_uJ": .., "timestamp_ns": ..}.
+// A small ROCm SMI for tests: the JSON file that FAKE_ROCM names contains the accumulators, resolution and time stamp,
+// and is read again at every call: {"accumulators": [..], "counter_resolution_uJ": .., "timestamp_ns": ..}.
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>

@@ -1,5 +1,5 @@
-// Every algorithm of every collective, in groups of any size: it ends, everybody learns what it must, and messages and
-// bytes are as many as its formula says. Without a network first, then on one whose latencies are known.
+// Every algorithm of every collective, in groups of any size: it ends, every rank gets the data that it must, and the
+// numbers of messages and bytes agree with its formula. First without a network, then on one with known latencies.
 #include "netsim/program/collective.hpp"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace lull::netsim {
 namespace {
 
 // Executes the schedules of a group: a send is over when its message is received (or at once), and a message carries
-// all that its sender knows: of which ranks it has heard, a bit each.
+// everything that its sender knows: one bit for each rank from which it has data.
 class rehearsal {
  public:
   rehearsal(const collective_algorithm& by, std::uint32_t size, std::uint32_t root, std::uint64_t bytes,
@@ -66,7 +66,7 @@ class rehearsal {
     std::uint32_t on = 0;
   };
 
-  // Whether the request of a member is complete; then it is over.
+  // Whether the request of a member is complete; it is over then.
   bool complete(member& m, std::uint32_t number) {
     const auto found = m.open.find(number);
     if (found == m.open.end()) return true;
@@ -143,7 +143,7 @@ std::vector<algorithm_of> all_algorithms_of_collectives() {
 
 class every_algorithm : public testing::TestWithParam<algorithm_of> {};
 
-// Who must have heard of whom at the end.
+// Whose data each rank must have at the end.
 bool must_know(const std::string& family, std::uint32_t rank, std::uint32_t other, std::uint32_t root) {
   if (family == "broadcast" || family == "scatter") return other == root;
   if (family == "reduce" || family == "gather") return rank == root;
@@ -177,7 +177,7 @@ std::string name_of_algorithm(const testing::TestParamInfo<algorithm_of>& info) 
 
 INSTANTIATE_TEST_SUITE_P(all, every_algorithm, testing::ValuesIn(all_algorithms_of_collectives()), name_of_algorithm);
 
-// Messages and bytes of all ranks together; p processes, b bytes as a call has them.
+// Messages and bytes of all ranks together; p processes, b bytes as in the call.
 struct cost {
   std::uint64_t messages;
   std::uint64_t bytes;
@@ -264,7 +264,7 @@ TEST(rules_of_collectives, are_those_of_open_mpi) {
   EXPECT_EQ(chosen(collective::reduce_scatter, 16, 1 << 20), "ring");
 }
 
-// When a collective ends that all begin at 0, at one switch.
+// The end of a collective that all processes begin at 0, at one switch.
 picoseconds end_of(collective which, const char* key, const char* algorithm, std::uint32_t size, std::uint64_t bytes) {
   simulation s = one_switch(size);
   add_program(s, first_nodes(size),
@@ -327,7 +327,7 @@ TEST(a_collective, that_is_not_waited_for_goes_on_beside_the_program) {
               {{"allreduce", "recursive-doubling"}});
   const job_result r = played(s);
   EXPECT_GT(r.ended, computing);
-  EXPECT_LT(r.ended, computing + 2 * latency(1000));  // what the program's own message took
+  EXPECT_LT(r.ended, computing + 2 * latency(1000));  // the time of the program's own message
   EXPECT_EQ(r.time->computing, 8 * computing);
 }
 

@@ -1,4 +1,4 @@
-// A node does what is due in order of time, however the network tells it.
+// A node does what is due in the order of time, in whatever order the network notifies it.
 #include "netsim/program/host.hpp"
 
 #include <gmock/gmock.h>
@@ -14,12 +14,12 @@ namespace {
 
 using testing::ElementsAre;
 
-// Notes what it is told.
+// Records its notifications.
 class told final : public host::listener {
  public:
   std::vector<std::string> log;
-  mutable std::vector<std::string> taken;  // and which is next
-  bool waits = true;                       // for whatever comes
+  mutable std::vector<std::string> taken;  // including the question for the next
+  bool waits = true;                       // for any arrival
   host here{*this};
 
   void will_have_sent(std::uint32_t label, picoseconds at) override {
@@ -44,7 +44,7 @@ class told final : public host::listener {
   }
 
   static constexpr std::uint32_t resuming = 100;
-  static constexpr std::uint32_t first_part = 101;  // of a message that is not all there yet
+  static constexpr std::uint32_t first_part = 101;  // of a message that has not arrived completely
 };
 
 TEST(a_host, begins_when_its_processes_do) {
@@ -68,7 +68,7 @@ TEST(a_host, does_in_order_of_time_what_it_hears_of_out_of_order) {
   EXPECT_EQ(t.here.computed(100), 200);
   EXPECT_EQ(t.here.computed(200), 300);
   EXPECT_EQ(t.here.computed(300), never);
-  EXPECT_EQ(t.here.computed(300), never);  // the call that was asked for first
+  EXPECT_EQ(t.here.computed(300), never);  // the call requested first
   EXPECT_THAT(t.log, ElementsAre("arrived 2 at 100", "arrived 4 at 100", "arrived 3 at 200", "arrived 1 at 300"));
 }
 
@@ -92,7 +92,7 @@ TEST(a_host, asks_to_be_called_when_what_has_come_begins_to_be_waited_for) {
   t.waits = false;
   t.here.begin(10, 3);
   EXPECT_EQ(t.here.arrived(1, 100), never);
-  t.waits = true;  // as if by the process that is resumed
+  t.waits = true;  // as if by the resumed process
   EXPECT_EQ(t.here.computed(10), 100);
 }
 

@@ -1,4 +1,4 @@
-// Which message a receive takes, and who waits for whom.
+// Which message a receive takes, and which requests wait for which messages.
 #include "netsim/program/matching.hpp"
 
 #include <gmock/gmock.h>
@@ -61,7 +61,7 @@ TEST(receives, are_known_ahead_where_nothing_else_can_come_before) {
   (void)m.post({.from = 2, .tag = 5, .context = 0, .room = 8, .activity = 0, .slot = 1});
   (void)m.post({.from = any, .tag = 5, .context = 0, .room = 8, .activity = 0, .slot = 2});
   EXPECT_EQ(m.foretell(from_two)->slot, 1U);
-  EXPECT_FALSE(m.foretell(from_two));  // others may take the one for any
+  EXPECT_FALSE(m.foretell(from_two));  // others may take the receive from any source
   EXPECT_EQ(m.unmatched_receives(), 1U);
 }
 

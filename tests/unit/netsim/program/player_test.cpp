@@ -1,4 +1,4 @@
-// Programs on one switch, where the time of everything is known in closed form.
+// Programs on one switch, where all times are known in closed form.
 #include "netsim/program/player.hpp"
 
 #include <gmock/gmock.h>
@@ -136,7 +136,7 @@ TEST(waiting_for_any, goes_on_with_whichever_is_complete_first) {
           co_yield does::wait(request);
         }
     }
-    co_yield does::wait_any();  // of nothing: goes on
+    co_yield does::wait_any();  // with nothing to wait for: continues
   });
   EXPECT_EQ(played(s).ended, 30 * us + latency(8));
   EXPECT_THAT(came, ElementsAre(2, 1));
@@ -194,7 +194,7 @@ TEST(a_wait_for_a_put, goes_on_when_so_many_have_come) {
 TEST(a_wait_for_a_put, counts_those_of_the_same_run) {
   simulation s = one_switch(2);
   add_program(s, {0, 1}, [](std::uint32_t rank, const completions&) -> stream {
-    if (rank == 0) {  // is through all runs while the other still computes in its first
+    if (rank == 0) {  // has finished all runs while the other still computes in its first
       co_yield operation{.what = operation::kind::put, .peer = 1, .bytes = 8};
       co_yield operation{.what = operation::kind::put, .peer = 1, .bytes = 8};
     } else {
@@ -249,7 +249,7 @@ TEST(a_message_longer_than_the_network_carries, is_several) {
     if (rank == 1) co_yield does::receive(0, bytes, 0);
   });
   const job_result r = played(s);
-  EXPECT_EQ(r.messages, 5U);  // two of them ask and answer
+  EXPECT_EQ(r.messages, 5U);  // two of them are request and reply
   EXPECT_EQ(r.bytes, bytes + 2);
 }
 

@@ -1,4 +1,4 @@
-// What tests of programs share: programs written as functions, and one switch whose latencies are known.
+// Shared by tests of programs: programs written as functions, and one switch with known latencies.
 #pragma once
 #include <functional>
 #include <memory>
@@ -42,7 +42,7 @@ inline job& add_program(simulation& s, std::vector<std::uint32_t> nodes, script 
   return j;
 }
 
-// So many nodes at one switch; all links 12.5 GB/s, delays as by default.
+// `nodes` nodes at one switch; all links 12.5 GB/s, default delays.
 inline simulation one_switch(std::uint32_t nodes) {
   simulation s;
   s.topology = "leaf-spine";
@@ -50,7 +50,7 @@ inline simulation one_switch(std::uint32_t nodes) {
   return s;
 }
 
-// Of a message of so many bytes there, nothing else being under way: interface, cable, switch, cable, interface, bits.
+// The latency of a message of `bytes` bytes without other traffic: interface, cable, switch, cable, interface, bits.
 inline picoseconds latency(std::int64_t bytes) {
   return 2 * 500'000 + 2 * 50'000 + 100'000 + 80 * std::max<std::int64_t>(1, bytes);
 }

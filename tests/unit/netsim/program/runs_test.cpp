@@ -13,8 +13,8 @@
 namespace lull::netsim {
 namespace {
 
-// A program drawn at random that ends whatever the network does: rounds in which each process computes, sends to the
-// same number of others as it receives from, accesses memory, and takes part in collectives.
+// A random program that ends whatever the network does: rounds in which each process computes, sends to as many others
+// as it receives from, accesses memory, and takes part in collectives.
 script some_program(std::uint32_t size, std::uint64_t seed) {
   return [=](std::uint32_t rank, const completions& /*done*/) -> stream {
     generator shared(seed);  // draws the same for all
@@ -105,7 +105,7 @@ TEST_P(programs, take_as_long_by_both_models_of_a_switch) {
     EXPECT_EQ(quick.messages_delivered, full.messages_delivered);
     EXPECT_EQ(quick.bytes_delivered, full.bytes_delivered);
     EXPECT_EQ(quick.jobs.front().time->computing, full.jobs.front().time->computing);
-    // They differ in which of two packets goes first that come to a port at the same time.
+    // They differ in which of two packets goes first if both arrive at a port at the same time.
     EXPECT_NEAR(static_cast<double>(quick.jobs.front().ended) / static_cast<double>(full.jobs.front().ended), 1, 0.2);
   }
 }

@@ -1,4 +1,4 @@
-// Streams inside streams: what comes out is what they would yield one behind the other, however deep they stand.
+// Streams inside streams yield the same operations as their concatenation, at any depth.
 #include "netsim/program/stream.hpp"
 
 #include <gtest/gtest.h>

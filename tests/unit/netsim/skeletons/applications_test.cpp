@@ -1,7 +1,7 @@
-// Skeletons of applications against what these applications did.
+// Skeletons of applications compared with measurements of these applications.
 //
-// Each was built from the source that its file names, and run under a library that counted every call of MPI (Open MPI
-// 4.1.4): "measured" below. Laghos was read only. What is called published is of "Evaluating the Impact of Energy
+// Each application was built from the source that its file names, and run under a library that counted every MPI call
+// (Open MPI 4.1.4): "measured" below. Laghos was only read. "Published" refers to "Evaluating the Impact of Energy
 // Efficient Networks on HPC Workloads" (Georgakoudis et al., HiPC 2019), Table VIII, or follows from its inputs.
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using given_keys = std::map<std::string, value>;
 
-// Few steps of everything, so that it is quick to execute.
+// Few steps, so that the skeletons execute quickly.
 const std::map<std::string, given_keys> few_steps{{"kripke", {{"steps", 2}}},
                                                   {"laghos", {{"cg_max_steps", 2}, {"steps", 5}}},
                                                   {"amg", {{"solves", 1}, {"steps", 2}}},
@@ -129,8 +129,8 @@ TEST(kripke, sends_16_messages_to_each_downwind_neighbour) {
   EXPECT_EQ(corner.neighbours, (std::set<std::uint32_t>{1, 4, 32}));  // (x py + y) pz + z of (8, 8, 4)
 }
 
-// Sweeps from eight corners meet in the middle: a process computes its 16 subdomains, and waits for the ends of the
-// grid; the order in which they are taken adds a stage at some sizes.
+// Sweeps from eight corners meet in the middle: a process computes its 16 subdomains and waits for the ends of the
+// grid; the order of the subdomains adds a stage at some sizes.
 TEST(kripke, sweeps_in_as_many_stages_as_the_grid_asks_for) {
   const std::pair<std::uint32_t, double> stages[] = {{256, 33}, {512, 38}, {1024, 46}};
   for (const auto& [processes, expected] : stages) {
@@ -167,7 +167,7 @@ TEST(laghos, sends_424_rounds_and_405_reductions_in_a_step) {
   EXPECT_EQ(five_steps.all_of(collective::barrier), 1);
 }
 
-// What a V-cycle and the setup send, from one and two iterations of GMRES.
+// Messages of a V-cycle and of the setup, from one and two iterations of GMRES.
 struct amg_parts {
   means cycle, setup;
 };
@@ -240,7 +240,7 @@ TEST(sw4lite, sends_four_faces_twice) {
 totals halved(const totals& t) { return {t.messages / 2, t.bytes / 2}; }
 
 TEST(minife, sends_what_was_measured) {
-  // A step has an exchange, and there is one before the first.
+  // Each step has an exchange, and there is one before the first step.
   EXPECT_EQ(halved(totals_of({"minife", 8, {{"elements", list{24, 24, 24}}, {"steps", 1}}})), (totals{56, 32'464}));
   EXPECT_EQ(halved(totals_of({"minife", 16, {{"elements", list{24, 24, 48}}, {"steps", 1}}})), (totals{144, 75'760}));
 }
@@ -285,7 +285,7 @@ TEST(process_grids, put_ranks_where_applications_put_them) {
   const triple sides{8, 8, 4};
   EXPECT_EQ(process_grid::first_fastest(sides).at(1 + 8 * (2 + 8 * 3)), (triple{1, 2, 3}));
   EXPECT_EQ(process_grid::last_fastest(sides).at((1 * 8 + 2) * 4 + 3), (triple{1, 2, 3}));
-  // Bits of the rank, from the top: x y x y z x y z.
+  // Bits of the rank, from the most significant: x y x y z x y z.
   const process_grid halved = process_grid::longest_divided(sides);
   const std::pair<std::uint32_t, triple> bits[] = {{128, {4, 0, 0}}, {64, {0, 4, 0}}, {32, {2, 0, 0}}, {16, {0, 2, 0}},
                                                    {8, {0, 0, 2}},   {4, {1, 0, 0}},  {2, {0, 1, 0}},  {1, {0, 0, 1}}};

@@ -12,7 +12,7 @@
 namespace lull::netsim {
 namespace {
 
-// Little of everything, and hardly any computing: what is left is the network's.
+// Small inputs and almost no computing, so that the network dominates.
 const std::map<std::string, std::map<std::string, value>> little{
     {"kripke", {{"zones", list{16, 16, 16}}, {"step_time", "1 ms"}}},
     {"laghos", {{"zones", list{16, 16, 16}}, {"cg_max_steps", 2}, {"step_time", "1 ms"}}},
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(rows, every_skeleton_on_a_network,
                            return name;
                          });
 
-// With a network that takes next to no time, a program lasts as long as in its rehearsal.
+// On a network that takes almost no time, a program lasts as long as in its rehearsal.
 TEST(skeletons_on_a_network, last_as_long_as_without_one_where_it_is_fast) {
   for (const char* name : {"kripke", "sw4lite", "examinimd"}) {
     simulation s = on("fat-tree", {{"radix", {4}}}, name, 16, 1);

@@ -1,8 +1,8 @@
-// Programs without a network: what they send, and whether it fits together.
+// Programs without a network: what they send, and whether it matches.
 //
-// `counts_of` takes streams from end to end, each for itself, whatever they wait for. `rehearse` executes them together:
-// messages take no time, sends are over at once, receives are matched by source and tag in order, collectives wait for
-// all. It fails the test where a program cannot go on, or something is left over.
+// `counts_of` executes each stream from beginning to end by itself, whatever it waits for. `rehearse` executes them
+// together: messages take no time, sends complete at once, receives are matched by source and tag in order, and
+// collectives wait for all processes. The test fails if a program cannot continue, or if something is left over.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@
 
 namespace lull::netsim {
 
-// A job of a skeleton, with its keys as a user would write them.
+// A job of a skeleton, with its keys as in a file.
 class rehearsed_job {
  public:
   rehearsed_job(const std::string& pattern, std::uint32_t processes, const std::map<std::string, value>& given = {},
@@ -78,12 +78,12 @@ struct counts {
   }
 };
 
-// Whatever a program asks for has come.
+// Everything that a program requests has arrived.
 struct all_complete final : completions {
   [[nodiscard]] bool complete(std::uint32_t /*request*/) const override { return true; }
 };
 
-// What one process does, each for itself.
+// The operations of one process, executed by itself.
 inline counts counts_of(const rehearsed_job& of, std::uint32_t rank) {
   const all_complete done;
   counts result;
@@ -147,7 +147,7 @@ class rehearsal {
       return found != requests.end() && found->second;
     }
     stream does;
-    std::map<std::uint32_t, bool> requests;  // not waited for: whether it is complete
+    std::map<std::uint32_t, bool> requests;  // not yet waited for: whether it is complete
     std::deque<envelope> posted, unexpected;
     wait waits = wait::nothing;
     std::uint32_t waited_for = 0;
@@ -191,7 +191,7 @@ class rehearsal {
     received(o.peer, receive, sent);
   }
 
-  // Whether the process goes on.
+  // Whether the process continues.
   bool act(std::uint32_t rank, const operation& o) {
     member& m = members_[rank];
     switch (o.what) {

@@ -1,5 +1,5 @@
-// Skeletons of many small messages: how many buffers there are, what is in them, and that every route brings them where
-// they end. That their channels are those of the aggregator is in aggregate/skeleton_channels_test.cpp.
+// Skeletons of many small messages: the number of buffers, their content, and that every route takes them to their
+// destination. aggregate/skeleton_channels_test.cpp checks that their channels are those of the aggregator.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -27,7 +27,7 @@ TEST(small_items, go_in_full_buffers_and_a_last_one_for_each_channel) {
 }
 
 TEST(small_items, have_an_address_where_they_are_passed_on) {
-  // Two nodes of two: items go to the process of the same local rank here, or there; 12 bytes each.
+  // Two nodes of two processes: items go to the process of the same local rank here or there; 12 bytes each.
   const rehearsed_job job("histogram", 4, {{"buffer_bytes", "1 KiB"}, {"hops", 2}}, 2);
   const counts one = counts_of(job, 0);
   EXPECT_EQ(one.neighbours, (std::set<std::uint32_t>{1, 2}));
@@ -36,7 +36,7 @@ TEST(small_items, have_an_address_where_they_are_passed_on) {
   EXPECT_EQ(one.bytes, 2 * (full * (32 + 12 * in_buffer) + 32 + 12 * (10'000 - full * in_buffer)));
 }
 
-// Buffers of a node: a channel between each two, held by one process of either.
+// Buffers of a node: one channel between each two, owned by one process on either side.
 TEST(small_items, of_a_node_share_its_channels) {
   const rehearsed_job job("histogram", 16, {{"mode", "per-node"}, {"buffer_bytes", "4 KiB"}}, 4);
   std::uint64_t between_nodes = 0;
@@ -56,7 +56,7 @@ TEST(small_items, by_themselves_are_one_operation_each) {
   for (const char* name : {"histogram", "index-gather"}) {
     const counts one = counts_of({name, processes, {{"mode", "direct"}}}, 2);
     EXPECT_EQ(one.messages, 0) << name;
-    EXPECT_NEAR(static_cast<double>(one.one_sided), 20'000.0 * 7 / 8, 300) << name;  // but for its own
+    EXPECT_NEAR(static_cast<double>(one.one_sided), 20'000.0 * 7 / 8, 300) << name;  // except for its own
     EXPECT_EQ(one.all_of(collective::barrier), 1) << name;
   }
   const counts sort = counts_of({"radix-sort", processes, {{"mode", "direct"}, {"items", 1000}}}, 2);
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(layouts, every_route,
                            return name;
                          });
 
-// What leaves a process by its channels is what arrives at their other ends.
+// What a process sends on its channels is what arrives at their other ends.
 TEST(item_paths, are_known_alike_at_both_ends) {
   for (const model::buffering buffers : {model::buffering::per_pe, model::buffering::per_node})
     for (int hops = 1; hops <= 3; ++hops)
@@ -114,7 +114,7 @@ TEST(item_paths, are_known_alike_at_both_ends) {
       }
 }
 
-// Items for processes of other nodes cross between nodes as often as the scheme says, where nodes fill their grid.
+// Items for processes of other nodes cross between nodes as often as the scheme says, if nodes fill their grid.
 TEST(item_paths, carry_between_nodes_what_is_pushed_to_other_nodes) {
   for (const std::uint32_t on_node : {1U, 2U, 4U}) {
     std::vector<std::uint32_t> nodes;

@@ -1,4 +1,4 @@
-// What calls of a trace become, and what is refused.
+// The conversion of a trace's calls, and which traces are rejected.
 #include "netsim/traces/conversion.hpp"
 
 #include <gmock/gmock.h>
@@ -108,7 +108,7 @@ TEST(a_traced_process, does_not_compute_while_it_polls) {
   t.call(0, 11, 20, "MPI_Irecv", {posts_receive(1)});
   t.call(0, 20, 40, "MPI_Test", {message(happening::request_tested, -1, 0, 0, 1)});
   t.call(0, 45, 65, "MPI_Test");    // a loop of tests
-  t.call(0, 165, 185, "MPI_Test");  // it has done something else meanwhile
+  t.call(0, 165, 185, "MPI_Test");  // it has done something else in between
   t.call(0, 190, 210, "MPI_Test", {has_received(1, 1, 8)});
   t.call(1, 1, 2, "MPI_Send", {to(0, 8)});
   EXPECT_THAT(t.replayed(0),
@@ -259,7 +259,7 @@ TEST(what_cannot_be_replayed, is_counted_by_name) {
                                             omitted("MPI_Cart_sub", 1),
                                             omitted("messages with partners that are not in the trace", 1),
                                             omitted("exclusive locks of windows", 1)));
-  // The time of files is computing; of what is not replayed it is left out.
+  // The time of file operations counts as computing; operations that are not replayed are left out.
   EXPECT_THAT(texts(made.operations->of(0)), ElementsAre("barrier 0 B root 0", "compute 30 ns"));
   EXPECT_THAT(texts(made.operations->of(1)), ElementsAre("barrier 0 B root 0", "compute 30 ns", "atomic 8 B at 0"));
 }

@@ -44,7 +44,7 @@ TEST(encoded_operations, are_read_as_they_were_written) {
   }
   for (const std::uint32_t process : {0U, 1U}) encoded.end(process);
   EXPECT_EQ(texts(encoded.of(1)), expected);
-  EXPECT_EQ(texts(encoded.of(1)), expected);  // as often as one likes
+  EXPECT_EQ(texts(encoded.of(1)), expected);  // any number of times
   EXPECT_THAT(texts(encoded.of(0)), IsEmpty());
 }
 

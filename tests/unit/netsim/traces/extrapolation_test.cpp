@@ -1,4 +1,4 @@
-// Programs of 8 and 16 processes continued to 32, against the same programs made for 32.
+// Programs of 8 and 16 processes extrapolated to 32, compared with the same programs made for 32.
 #include "netsim/extrapolation/extrapolation.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using kind = operation::kind;
 using operations = std::vector<operation>;
 
-// With requests numbered in the order in which they begin, for which numbers a program uses does not matter.
+// With requests numbered in the order of their begin, because the numbers that a program uses do not matter.
 std::vector<std::string> told(const program& p, std::uint32_t rank) {
   const never_complete none;
   stream s = p.of(rank, none);
@@ -47,7 +47,7 @@ operation with(operation o, std::uint32_t request) {
   return o;
 }
 
-// `make` says what a rank of a grid does.
+// `make` returns the operations of a rank of a grid.
 using maker = std::function<operations(const rank_grid&, std::uint32_t rank)>;
 listed_program program_on(const rank_grid& grid, const maker& make,
                           std::vector<std::vector<std::uint32_t>> groups = {{}}) {
@@ -68,7 +68,7 @@ std::string failure_of(const listed_program& smaller, const listed_program& larg
   return "";
 }
 
-// Messages to all neighbours in both directions of each dimension, all under way at once, and a sum.
+// Messages to all neighbours in both directions of each dimension, all outstanding at once, and a sum.
 operations exchange(const rank_grid& g, std::uint32_t rank) {
   operations all;
   for (int round = 0; round < 3; ++round) {

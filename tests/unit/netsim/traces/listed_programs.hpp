@@ -1,4 +1,4 @@
-// What tests of programs share: operations as text, and programs that are lists of operations.
+// Shared by tests of programs: operations as text, and programs that are lists of operations.
 #pragma once
 #include <cstdint>
 #include <span>

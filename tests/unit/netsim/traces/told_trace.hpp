@@ -1,4 +1,4 @@
-// A trace as a test tells it, call by call, without an archive: times are nanoseconds.
+// A trace defined by a test, call by call, without an archive: times are in nanoseconds.
 //
 //   told_trace t(2);
 //   t.call(0, 100, 200, "MPI_Send", {to(1, 64)});
@@ -57,7 +57,7 @@ inline event has_joined(std::uint64_t request, collective operation, std::uint64
   e.request = request;
   return e;
 }
-// In window 0.
+// An access in window 0.
 inline event access(happening what, std::int32_t peer, std::uint64_t bytes, std::uint64_t request) {
   return message(what, peer, bytes, 0, request);
 }
@@ -100,7 +100,7 @@ class told_trace {
   void leave(std::uint32_t location, std::uint64_t at, std::string_view name) {
     tell(location, at, {.what = happening::leave, .region = region(name)});
   }
-  // What is sent or posted is so at the begin, all else at the end.
+  // Sends and posts happen at the begin, everything else at the end.
   void call(std::uint32_t location, std::uint64_t begin, std::uint64_t end, std::string_view name,
             const std::vector<event>& inside = {}) {
     const auto at_begin = [](const event& e) {
@@ -115,7 +115,7 @@ class told_trace {
       if (!at_begin(e)) tell(location, end, e);
     leave(location, end, name);
   }
-  // The same of every process.
+  // The same call in every process.
   void calls(std::uint64_t begin, std::uint64_t end, std::string_view name, const std::vector<event>& inside = {}) {
     for (std::uint32_t p = 0; p < all.processes.size(); ++p) call(p, begin, end, name, inside);
   }
@@ -124,7 +124,7 @@ class told_trace {
     std::ranges::stable_sort(events, {}, &event::time_ns);
     return as_told(iteration);
   }
-  // Without putting events into the order of time.
+  // Without sorting events by time.
   [[nodiscard]] converted_trace as_told(const std::string& iteration = "") const {
     conversion made(all, {.asked = "replay the trace x", .iteration = iteration});
     for (const event& e : events) made.on(e);
