@@ -1,8 +1,9 @@
-"""How fast is message aggregation beside what the same cores do with tables of their own? (`make bench-aggregation`)
+"""How fast is message aggregation compared with the same cores on tables of their own? (`make bench-aggregation`)
 
 loops (aggregation/loops.cpp) times the public aggregator in turn with plain increments and loads on local tables, the
-ceiling: 10,000 words, and 256 MiB on each PE. 2 PEs, pinned, indices precomputed, as it comes: LULL_WAIT=interrupt.
-A table comes first, then one line of JSON: medians of ratios taken within a round; figures.toml says what they are.
+ceiling: 10,000 words, and 256 MiB on each PE. 2 PEs, pinned, precomputed indices, default settings:
+LULL_WAIT=interrupt. Prints a table, then one line of JSON: medians of ratios taken within a round; figures.toml
+describes them.
 """
 
 from __future__ import annotations
@@ -36,27 +37,27 @@ SHARES = {
     "gather_large": "local_loads_large",
     "gather_large_bulk": "local_loads_large",
 }
-# What the quick study of aggregation gives each worker, a process or a thread.
+# The work of each worker, a process or a thread, in the quick study of aggregation.
 WORKLOADS = {
     "histogram": ["histogram", "--items", "20000", "--table", "100000"],
     "gather": ["index_gather", "--items", "20000", "--table", "100000"],
     "sort": ["radix_sort", "--items", "20000", "--digit-bits", "11"],
 }
-BULK = {"gather_small": "gather_small_bulk", "gather_large": "gather_large_bulk"}  # the loop that a figure is of
+BULK = {"gather_small": "gather_small_bulk", "gather_large": "gather_large_bulk"}  # the loop used for a figure
 WORST = [*(f"few_{count}" for count in (1, 10, 30, 100, 1000)), "to_one", "at_home"]
 ENVIRONMENT = {**os.environ, "SHMEM_SYMMETRIC_SIZE": "1G", "LULL_WAIT": "interrupt"}
 
 
 @dataclass(frozen=True)
 class Job:
-    """How many PEs, on how many emulated nodes, or virtual hosts."""
+    """The number of PEs, and of emulated nodes or virtual hosts."""
 
     pes: int
     nodes: int
     hosts: bool = False
 
     def run(self, command: Sequence[str], **settings: str) -> str:
-        """What the program printed."""
+        """The output of the program."""
         launch = [str(installed.executable("lull-launch")), "-n", str(self.pes), "--nodes", str(self.nodes), "--"]
         if self.hosts:
             launch = [sys.executable, "-m", "lull", "run", "-n", str(self.pes), "--hosts", str(self.nodes)]
@@ -83,7 +84,7 @@ class Times:
 
 
 def build() -> Path:
-    """The loops, compiled as a user would."""
+    """Compile the loops as a user would."""
     BUILD.mkdir(parents=True, exist_ok=True)
     program = BUILD / "loops"
     source = TOP / "benchmarks" / "aggregation" / "loops.cpp"
@@ -93,7 +94,7 @@ def build() -> Path:
 
 
 def loops(program: Path, job: Job, items: int, rounds: int, what: Iterable[str]) -> dict[str, Times]:
-    """One run of the loops, all of `what` in turn."""
+    """One run of the loops `what`, in turn."""
     seen: dict[str, Times] = defaultdict(lambda: Times([], []))
     for line in job.run([str(program), str(items), str(rounds), *what]).splitlines():
         one = json.loads(line)
@@ -134,7 +135,7 @@ def shares_of_the_ceiling(program: Path, rounds: int) -> dict[str, float]:
 
 
 def more_pes_than_cores(program: Path, rounds: int) -> dict[str, float]:
-    """CPU time per item, 8 PEs over 2, the two in turn."""
+    """CPU time per item of 8 PEs over that of 2, in turn."""
     kinds = ("histogram", "gather")
     seen: dict[str, list[float]] = defaultdict(list)
     for _ in range(rounds):
@@ -146,7 +147,7 @@ def more_pes_than_cores(program: Path, rounds: int) -> dict[str, float]:
 
 
 def per_key(job: Job, mode: str, keys: int) -> tuple[float, float]:
-    """Radix sort: microseconds of time, and nanoseconds of CPU time, per key of a PE. Direct: each put is a message."""
+    """Radix sort: time in microseconds and CPU time in nanoseconds per key of a PE. Direct: each put is a message."""
     sort = str(installed.applications()["radix_sort"])
     said = job.run([sort, "--mode", mode, "--items", str(keys)], LULL_TRANSFORM="off")
     found = re.search(r"([\d.e+-]+) M keys/s per PE, ([\d.e+-]+) ns CPU per key", said)
@@ -156,7 +157,7 @@ def per_key(job: Job, mode: str, keys: int) -> tuple[float, float]:
 
 
 def rate(job: Job, command: Sequence[str], **settings: str) -> float:
-    """Of an application: millions of items in a second, over all PEs."""
+    """Millions of items per second of an application, over all PEs."""
     said = job.run([str(installed.applications()[command[0]]), *command[1:]], **settings)
     found = re.search(r"([\d.e+-]+) M \w+/s per PE", said)
     if "verified" not in said or found is None:
@@ -165,7 +166,7 @@ def rate(job: Job, command: Sequence[str], **settings: str) -> float:
 
 
 def threads_against_processes(rounds: int) -> dict[str, float]:
-    """A process of two threads on each node over two processes, in turn, as in the study of aggregation."""
+    """One process of two threads per node over two processes, in turn, as in the study of aggregation."""
     seen: dict[str, list[float]] = defaultdict(list)
     long_enough = ["--min-time", "0.3"]
     for _ in range(rounds):
@@ -205,7 +206,7 @@ def over_tcp(program: Path, rounds: int) -> dict[str, float]:
 
 
 def worst_case(program: Path, rounds: int) -> dict[str, float]:
-    """The least ratio over one atomic per item, of phases for which aggregation is not made."""
+    """The smallest ratio to one atomic per item, for phases that do not suit aggregation."""
     ways = ("direct", "aggregated")
     worst = []
     for job, items in ((Job(2, 1), 100_000), (Job(8, 1), 20_000), (Job(2, 2), 2_000)):
@@ -216,7 +217,7 @@ def worst_case(program: Path, rounds: int) -> dict[str, float]:
 
 
 def memory(program: Path) -> dict[str, float]:
-    """Peak resident set of the PE that has most."""
+    """The largest peak resident set of a PE."""
     said = Job(2, 1).run([str(program), "100000000", "0", "stream_small"])
     return {"peak_rss_mib_100m": float(json.loads(said.splitlines()[-1])["peak_rss_mib"])}
 

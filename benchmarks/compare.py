@@ -1,13 +1,13 @@
 """Is a benchmark's figure worse than on another commit? (`make bench-compare BASE=COMMIT NAME=one-sided`)
 
-Builds the other commit beside this tree, in build/base-COMMIT, and runs the benchmark of both in turn, ROUNDS times
-each (5 unless set), so that a drift of the machine falls on both: one round of its own at a time where both know
---rounds, for the nearer in time, the more alike. Prints for each figure the medians and the ratio,
-above 1 where this tree is better, with its least and greatest over the rounds; then one line of JSON. A ratio below
-LEAST (0.97 unless set) counts as worse. On a machine that others use, look at the spread first.
+Builds the other commit in build/base-COMMIT and runs the benchmark of both in turn, ROUNDS times each (default 5), so
+that a drift of the machine affects both. If both benchmarks know --rounds, they alternate round by round, because runs
+that are closer in time are more alike. Prints for each figure the medians and the ratio, above 1 if this tree is
+better, with its minimum and maximum over the rounds; then one line of JSON. A ratio below LEAST (default 0.97) counts
+as worse. On a shared machine, look at the spread first.
 
-Where the kernel happens to have put the pages of a library decides which lines of a cache they share: one and the same
-build was seen 20 % slower as one file than as a copy of it. Each round therefore runs from fresh copies.
+The physical pages of a library, which the kernel chooses, decide which lines of a cache they share: the same build was
+20 % slower as one file than as a copy of it. Each round therefore runs from fresh copies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOP = HERE.parent
 
 
 def checkout(base: str) -> Path:
-    """The other commit, built."""
+    """Build the other commit."""
     found = subprocess.run(
         ["git", "-C", str(TOP), "rev-parse", "--verify", "--short=12", f"{base}^{{commit}}"],
         capture_output=True, text=True, check=False,
@@ -44,12 +44,12 @@ def checkout(base: str) -> Path:
 
 
 def knows_rounds(tree: Path, name: str) -> bool:
-    """Whether the benchmark of that tree can be told how many rounds to make; one without options would just run."""
+    """Whether the benchmark of that tree has an option for the number of rounds; one without options would just run."""
     return '"--rounds"' in (tree / "benchmarks" / f"{name}.py").read_text(encoding="utf-8")
 
 
 def renew_files(tree: Path) -> None:
-    """Replace each native file of the tree's environment by a copy of it, which lies in other pages."""
+    """Replace each native file of the tree's environment by a copy, which has other pages."""
     environment = tree / ".venv" / "lib"
     packages = [*environment.glob("liblull*.so*"), *environment.glob("python3*/site-packages/lull/**/*")]
     for file in packages:

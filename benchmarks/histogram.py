@@ -1,8 +1,8 @@
 """Does waiting stay cheap when PEs outnumber cores, and what does aggregation gain? (`make bench-histogram`)
 
-Runs of the histogram application, in turn and in several rounds, so that a drift of the machine falls on all of them.
-Prints one line of JSON: medians of the ratios taken within each round, and their quartiles; figures.toml says what they
-are.
+Runs the histogram application in different settings, in turn and in several rounds, so that a drift of the machine
+affects all of them. Prints one line of JSON: medians of the ratios taken within each round, and their quartiles;
+figures.toml describes them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROUNDS = 7
 
 @dataclass(frozen=True)
 class Run:
-    """One way of running the application."""
+    """One setting of the application."""
 
     pes: int
     nodes: int
@@ -30,7 +30,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Figures:
-    """What it printed: updates per second and PE, and CPU nanoseconds per update."""
+    """The printed results: updates per second and PE, and CPU nanoseconds per update."""
 
     rate: float
     cpu_ns: float
@@ -46,7 +46,7 @@ RUNS = {
 
 
 def once(run: Run) -> Figures:
-    """Run the application once and read what it printed."""
+    """Run the application once and parse its output."""
     command = ["lull", "run", "-n", str(run.pes), "--nodes", str(run.nodes), "histogram"]
     command += ["--mode", run.mode, "--updates", str(run.updates), "--table", "10000", "--min-time", "0.5"]
     environment = {**os.environ, "LULL_WAIT": "interrupt"}

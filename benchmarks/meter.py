@@ -1,9 +1,8 @@
 """What does measuring itself cost, and how long does comparing take? (`make bench-meter`)
 
-The counters are files of a tree that the fixtures write, RAPL zones of ten packages with their DRAM: reading them costs
-what it costs to get a file's text, less than some drivers take to get a value from the hardware. The thread's time is
-the kernel's own account of it (schedstat), in nanoseconds. Prints one line of JSON;
-figures.toml says what its figures are.
+The counters are files of a fixture tree, RAPL zones of ten packages with their DRAM: reading them costs as much as
+reading the text of a file, which is less than some drivers need to get a value from the hardware. The thread's time is
+the kernel's own account (schedstat), in nanoseconds. Prints one line of JSON; figures.toml describes its figures.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ ROUNDS = 5
 
 
 def tree_of_counters(root: Path) -> None:
-    """Twenty RAPL counters below `root`."""
+    """Make twenty RAPL counters below `root`."""
     tree = Tree(root)
     tree.powercap_control("intel-rapl")
     for number in range(PACKAGES):
@@ -45,12 +44,12 @@ def threads() -> set[str]:
 
 
 def cpu_ns(thread: str) -> int:
-    """How long a thread of this process has been on a core."""
+    """The CPU time of a thread of this process."""
     return int(Path(f"/proc/self/task/{thread}/schedstat").read_text().split()[0])
 
 
 def overhead_pct(root: Path, hz: float) -> float:
-    """CPU time of the meter's thread in percent of the time that passes."""
+    """CPU time of the meter's thread as a percentage of elapsed time."""
     sampler = _core.Sampler(sysroot=str(root), hz=hz, sources=["powercap"])
     if len(sampler.channels) != 2 * PACKAGES:
         raise SystemExit(f"the tree has {len(sampler.channels)} counters, not {2 * PACKAGES}")

@@ -1,9 +1,9 @@
 """Does the one model choose well, and predict well, on this machine? (`make bench-model`)
 
 Calibrates this machine anew, times a decision of each chooser (model/decisions.cpp), and runs the study `choices`, in
-which each fixed choice runs in turn with `auto`. No point is used to fit anything: the machine file is all that the
-model knows, beside the runs of `auto` from which the others are predicted, and which are never scored. Tables come
-first, then one line of JSON; figures.toml says what its figures are.
+which each fixed choice runs in turn with `auto`. No point is used for a fit: the model knows only the machine file and
+the runs of `auto` from which the others are predicted, and which are never scored. Prints tables, then one line of
+JSON; figures.toml describes its figures.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BUILD = TOP / "build" / "venv"
 RESULTS = TOP / "build" / "bench-model"
 DECISIONS = BUILD / "tests" / "unit" / "model_decisions"
 ROUNDS = 9
-FIGURES = (  # of choices.json
+FIGURES = (  # from choices.json
     "points",
     "regret_mean_pct",
     "regret_worst_pct",
@@ -44,7 +44,7 @@ FIGURES = (  # of choices.json
 
 
 def calibrate(folder: Path) -> float:
-    """Seconds of a calibration; its file becomes that of this host below `folder`."""
+    """Calibrate, make the file that of this host below `folder`, and return the duration in seconds."""
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as state:
         environment = {**os.environ, "XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": state}
@@ -54,7 +54,7 @@ def calibrate(folder: Path) -> float:
 
 
 def decisions() -> dict[str, list[float]]:
-    """Of each chooser that decides again and again, nanoseconds of a decision by round."""
+    """Nanoseconds per decision by round, for each chooser that decides repeatedly."""
     subprocess.run(["cmake", "--build", BUILD, "--target", "model_decisions"], check=True, stdout=subprocess.DEVNULL)
     done = subprocess.run(
         [DECISIONS, str(ROUNDS)], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -71,7 +71,7 @@ def decisions() -> dict[str, list[float]]:
 
 
 def study(folder: Path, *, quick: bool) -> dict[str, Any]:
-    """The figures of the study, run anew by the machine file below `folder`."""
+    """The figures of the study, run with the machine file below `folder`."""
     out = RESULTS / ("quick" if quick else "study")
     command = [sys.executable, "-m", "lull", "study", "choices", "--fresh", "--out", str(out)]
     subprocess.run(

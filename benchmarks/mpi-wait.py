@@ -1,10 +1,10 @@
 """What does it cost, and save, to let MPI programs wait by a policy? (`make bench-mpi-wait`)
 
-Open MPI, two ranks on two cores. LULL_MPI_COMPARE lets a program wait by the policy and as its library does in turn,
-epoch by epoch, by chance: separate runs differ by more than what is to be seen. "Time" is the time of a call with the
-policy over that without, "CPU" the same of the CPU time of both ranks. Ranks are pinned; each figure is the median of
-several runs. Tables come first, then one line of JSON, in which `spread` is the least and the most of a figure's runs;
-figures.toml says what its figures are.
+Open MPI, two ranks on two cores. With LULL_MPI_COMPARE a program waits by the policy in some epochs and by its library
+in others, chosen at random, because separate runs differ by more than the effect. "Time" is the time of a call with the
+policy over that without, "CPU" the same for the CPU time of both ranks. Ranks are pinned; each figure is the median of
+several runs. Prints tables, then one line of JSON, in which `spread` is the minimum and maximum over the runs;
+figures.toml describes its figures.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Case:
     name: str
     words: str  # of patterns, or "melt" with what is thin
     epoch_ms: int
-    ideal_cpu: float | None = None  # the CPU time that is left when no rank uses any to wait
+    ideal_cpu: float | None = None  # the CPU time that remains if no rank uses any for waiting
     ranks: int = 2
     bind: str = "core"
     link: bool = False
@@ -55,7 +55,7 @@ class Case:
 
 
 def imbalance(name: str, us_a: int, us_b: int, epoch_ms: int, **more: Any) -> Case:
-    """Two ranks that compute for these times, again and again."""
+    """Two ranks that repeatedly compute for these times."""
     ideal = (us_a + us_b) / (2 * max(us_a, us_b))
     return Case(name, f"imbalance {{seconds}} {us_a} {us_b}", epoch_ms, ideal, **more)
 
@@ -91,7 +91,7 @@ class Compared:
 
 
 def command_of_open_mpi(name: str) -> str:
-    """Its command of that name, whatever other MPI library is there."""
+    """Open MPI's command of that name, whatever other MPI library is installed."""
     found = of_open_mpi(name)
     if found is None:
         raise SystemExit(f"time waits of MPI: there is no {name} of Open MPI; install packages/bench-mpi-wait.txt")
@@ -120,13 +120,13 @@ def command_of(case: Case, program: Path, seconds: float) -> list[str]:
 
 
 def mpirun(ranks: int, bind: str) -> list[str]:
-    """The command that starts so many ranks here."""
+    """The command that starts `ranks` ranks here."""
     more = ["--oversubscribe"] if ranks > len(os.sched_getaffinity(0)) else []
     return [command_of_open_mpi("mpirun"), "-n", str(ranks), "--bind-to", bind, *more]
 
 
 def run(command: Sequence[str], env: dict[str, str]) -> str:
-    """What a command printed."""
+    """The output of a command."""
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     if done.returncode != 0:
         last = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["it said nothing"]
@@ -155,7 +155,7 @@ def compare(case: Case, program: Path, seconds: float, policy: str, hosts: Seque
 
 
 def summed_up(files: Sequence[dict[str, Any]]) -> Compared:
-    """All ranks together: the median of their times, the sum of their CPU times, for a call each."""
+    """All ranks together: the median of their times and the sum of their CPU times, per call."""
     if not all(of[way]["epochs"] > 0 for of in files for way in ("with", "without")):
         raise SystemExit("compare two ways of waiting: a run had no epoch of one of them; raise --seconds")
     times = [of["without"]["median_calls_per_s"] / of["with"]["median_calls_per_s"] for of in files]
@@ -169,7 +169,7 @@ def summed_up(files: Sequence[dict[str, Any]]) -> Compared:
 
 
 def call_cost_ns(program: Path, seconds: float, policy: str, rounds: int) -> float:
-    """Nanoseconds that a call which waits for nothing takes longer with the policy than without Lull."""
+    """How many nanoseconds longer a call that need not wait takes with the policy than without Lull."""
 
     def of_a_call(env: dict[str, str]) -> float:
         said = json.loads(run([*mpirun(1, "core"), str(program), "calls", str(seconds)], env))
@@ -183,7 +183,7 @@ def call_cost_ns(program: Path, seconds: float, policy: str, rounds: int) -> flo
 def poll_ratios(program: Path, rounds: int) -> dict[int, tuple[float, float, float]]:
     """Ping-pong under LULL_WAIT=poll over that without Lull, by size: the median, and both quartiles.
 
-    Of many short runs in turn: one and the same run scatters by 3 % and more, by where its memory lies.
+    From many short runs in turn: the same run varies by 3 % and more, depending on where its memory is.
     """
     plain = {**os.environ, **ROOT}
     sides = {"ours": waiting_by("poll", plain), "theirs": plain}
@@ -202,7 +202,7 @@ def poll_ratios(program: Path, rounds: int) -> dict[int, tuple[float, float, flo
     return found
 
 
-# The figures of the last line that the cases give: the case, and what of it.
+# The figures of the last line that come from cases: the case, and the quantity.
 FIGURES = {
     "imbalance_ms_time": ("imbalance_ms", "time"),
     "imbalance_ms_avoidable_cpu_removed": ("imbalance_ms", "removed"),
@@ -257,7 +257,7 @@ def figures(
 
 
 def print_table(seen: dict[str, list[Compared]]) -> None:
-    """Each case, with the range of its runs."""
+    """Print each case, with the range of its runs."""
     print(f"{'':34} {'time':>7} {'(least, most)':>16} {'CPU':>7} {'ideal':>7} {'sleeps':>8} {'missed':>7}")
     for case in CASES:
         if not (runs := seen.get(case.name)):

@@ -1,14 +1,15 @@
 """How fast is the network simulator, what does accounting for power cost it, and how does it compare? (`make
 bench-netsim`)
 
-Uniform random traffic at half of what the nodes' links carry: 460,800 messages of 16 KiB in packets of 4 KiB, on
-networks of 4,608 nodes at 100 Gbit/s; 4 virtual channels, round robin. Each run is a process of its own; all runs take
-turns, in several rounds, so that a drift of the machine falls on all of them. Prints one line of JSON: medians;
-figures.toml says what they are.
+Uniform random traffic at half of the capacity of the nodes' links: 460,800 messages of 16 KiB in packets of 4 KiB, on
+networks of 4,608 nodes at 100 Gbit/s; 4 virtual channels, round robin. Each run is a separate process; all runs take
+turns, in several rounds, so that a drift of the machine affects all of them. Prints one line of JSON: medians;
+figures.toml describes them.
 
-A packet-hop is a packet that crosses a link; CPU seconds are those of the event loop. With links that sleep, their
-power is accounted for (deep sleep, hold 0) but no packet waits for them: so the traffic is the same, and the cost is
-that of the accounting. `details` has every case, with its quartiles, also with the waits, and CPU time of the process.
+A packet-hop is a packet that crosses a link; CPU seconds are those of the event loop. For links that sleep, their power
+is accounted for (deep sleep, hold 0) but no packet waits for them: the traffic is thus the same, and the additional
+cost is that of the accounting. `details` has every case, with its quartiles, also with the waits, and the CPU time of
+the process.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ ROUNDS = 5
 TOP = Path(__file__).resolve().parent.parent
 BUILD = TOP / "build" / "bench-netsim"
 SIMGRID_LIMIT_S = 300
-# CODES prints these, with minimal routing, from the start of injection.
+# Printed by CODES, with minimal routing, from the start of injection.
 PEERS_LATENCY_US = {"fat-tree-4608": 3.5, "dragonfly-rows-4608": 3.7}
 
-NETWORK = {"virtual_channels": 4}  # all else by default
+NETWORK = {"virtual_channels": 4}  # everything else by default
 JOB = {"load": 0.5, "message": 16384, "messages": 100}
 POWER_SETTINGS: dict[str, dict[str, Any]] = {
     "off": {},
@@ -44,13 +45,13 @@ POWER_SETTINGS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One simulation that is timed."""
+    """One timed simulation."""
 
     preset: str
     algorithm: str
     power: str  # a key of POWER_SETTINGS
-    messages: int = 100  # of each node
-    network: dict[str, Any] = field(default_factory=dict)  # what differs from NETWORK
+    messages: int = 100  # per node
+    network: dict[str, Any] = field(default_factory=dict)  # differences from NETWORK
 
     @property
     def name(self) -> str:
@@ -63,14 +64,14 @@ class Case:
         return " ".join(parts)
 
     def description(self) -> dict[str, Any]:
-        """What the simulator reads."""
+        """The input of the simulator."""
         return describe(self.preset, self.algorithm, self.power, [{**JOB, "messages": self.messages}], self.network)
 
 
 def describe(
     preset: str, algorithm: str, power: str, jobs: list[dict[str, Any]], network: dict[str, Any]
 ) -> dict[str, Any]:
-    """A description, as a file would give it."""
+    """A description as in a file."""
     return {
         "topology": {"preset": preset},
         "network": {**NETWORK, **network},
@@ -81,14 +82,14 @@ def describe(
 
 
 def nodes_of(preset: str) -> int:
-    """How many nodes a preset has."""
+    """The number of nodes of a preset."""
     known = next(p for p in _core.topology_presets() if p.name == preset)
     return _core.topology_nodes(known.topology, known.parameters)
 
 
 def cases() -> list[Case]:
-    """All of them, those that are compared side by side."""
-    # Departures are known on arrival only if no buffer fills, so these runs get more room.
+    """All simulations, those that are compared next to each other."""
+    # Departures are known on arrival only if no buffer fills, so these runs get larger buffers.
     fifo = {"queues": "fifo", "virtual_channels": 1, "input_buffer": 1 << 20, "output_buffer": 1 << 20}
     result = [
         Case(preset, algorithm, power)
@@ -97,7 +98,7 @@ def cases() -> list[Case]:
         for power in POWER_SETTINGS
     ]
     result += [Case("fat-tree-4608", "minimal", power, network=fifo) for power in ("off", "accounted")]
-    # For the latency alone: other simulators store a packet before they forward it.
+    # Only for the latency: other simulators store a packet before they forward it.
     result += [
         Case(preset, algorithm, "off", network={"switching": "store-and-forward"})
         for preset in PEERS_LATENCY_US
@@ -107,7 +108,7 @@ def cases() -> list[Case]:
 
 
 def simulate_once(description: dict[str, Any]) -> dict[str, Any]:
-    """One run in a fresh process."""
+    """One run in a new process."""
     command = [sys.executable, str(TOP / "benchmarks" / "netsim" / "once.py")]
     ended = subprocess.run(command, input=json.dumps(description), capture_output=True, text=True, check=False)
     if ended.returncode != 0:
@@ -117,7 +118,7 @@ def simulate_once(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def links_per_cpu_s(run: dict[str, Any]) -> float:
-    """Packet-hops for each CPU second of the event loop."""
+    """Packet-hops per CPU second of the event loop."""
     return float(run["packet_hops"] / run["loop_cpu_s"])
 
 
@@ -128,7 +129,7 @@ def spread(values: list[float]) -> dict[str, float | list[float]]:
 
 
 def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Of one case: what varies as median and quartiles, the rest once."""
+    """The results of one case: varying ones as median and quartiles, the rest once."""
     first = runs[0]
     same = (
         "packet_hops",
@@ -150,8 +151,9 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-# Against SimGrid. Nodes are paired at random; the two of a pair send each other a message, at a time drawn from those
-# in which half of what a link carries is one message. A closed job of one iteration sends at a time that is given.
+# Comparison with SimGrid. Nodes are paired at random; the two nodes of a pair send each other a message, at a random
+# time in the period in which one message is half of a link's capacity. A closed job of one iteration sends at a given
+# time.
 def pairs_that_exchange(nodes: int) -> list[dict[str, Any]]:
     """A job for each pair."""
     draw = random.Random(1)
@@ -183,7 +185,7 @@ def build_simgrid() -> Path:
 
 
 def write_messages(jobs: list[dict[str, Any]]) -> Path:
-    """The messages of jobs of two nodes, as SimGrid's program reads them."""
+    """The messages of jobs of two nodes, in the input format of SimGrid's program."""
     path = BUILD / "messages"
     pairs = [(int(job["start"].removesuffix(" ps")), job["mapping"]) for job in jobs]
     lines = [(start, *ends) for start, pair in pairs for ends in (pair, pair[::-1])]
@@ -203,7 +205,7 @@ def simgrid_once(program: Path, messages: Path) -> dict[str, Any]:
 
 
 def against_simgrid(rounds: int) -> tuple[list[float], dict[str, Any]]:
-    """Ratios of messages per CPU second, a round each, and what they come from."""
+    """Ratios of messages per CPU second, one per round, and the numbers behind them."""
     jobs = pairs_that_exchange(nodes_of("fat-tree-4608"))
     program = build_simgrid()
     path = write_messages(jobs)

@@ -1,10 +1,10 @@
-"""How fast are one-sided operations beside Open MPI's OpenSHMEM, and what does waiting cost? (`make bench-one-sided`)
+"""How fast are one-sided operations compared with Open MPI's, and what does waiting cost? (`make bench-one-sided`)
 
-One C program, compiled with both libraries; they run in turn, in several rounds, so that a drift of the machine falls
-on both. Lull runs as it comes: LULL_WAIT=interrupt. "tcp" is UCX's tcp over the loopback: two emulated nodes here,
-UCX_TLS=tcp,self there. The link is one of 1 Gbit/s between two virtual hosts, with idle gaps between the
-transfers; shift measures on it with LULL_WAIT=poll and adaptive in turn, the target always with interrupt. Tables come
-first, then one line of JSON; figures.toml says what its figures are.
+One C program, compiled with both libraries; they run in turn, in several rounds, so that a drift of the machine affects
+both. Lull runs with default settings: LULL_WAIT=interrupt. "tcp" is UCX's tcp over the loopback: two emulated nodes for
+Lull, UCX_TLS=tcp,self for Open MPI. The link is one of 1 Gbit/s between two virtual hosts, with idle gaps between the
+transfers; shift measures on it with LULL_WAIT=poll and adaptive in turn, the target always with interrupt. Prints
+tables, then one line of JSON; figures.toml describes its figures.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ OVER_TCP = {"UCX_TLS": "tcp,self"}
 
 @dataclass(frozen=True)
 class Setting:
-    """PEs, and the way between them."""
+    """PEs, and the path between them."""
 
     pes: int
     tcp: bool
@@ -60,7 +60,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """As the tables head it."""
+        """Its heading in the tables."""
         return f"{self.pes} PEs, {'tcp' if self.tcp else 'shared memory'}"
 
 
@@ -70,13 +70,13 @@ COMPARED = [
     Setting(8, False, "together"),
     Setting(8, True, "together"),
 ]
-EXCHANGE = Setting(2, True, "exchange")  # ours alone: polling does not drive the other library's transfers
+EXCHANGE = Setting(2, True, "exchange")  # only Lull: polling does not drive the other library's transfers
 WAITS = [Setting(pes, tcp, "wait") for pes in (2, 8) for tcp in (False, True)]
-Seen = dict[tuple[str, int], list[float]]  # (what, bytes) -> a figure of each round
+Seen = dict[tuple[str, int], list[float]]  # (what, bytes) -> the figure of each round
 
 
 def of_open_mpi(name: str) -> str:
-    """The command of that name which is not in this environment: there it is Lull's."""
+    """The command of that name outside this environment, in which it is Lull's."""
     own = Path(sys.prefix) / "bin"
     folders = [folder for folder in os.environ["PATH"].split(os.pathsep) if Path(folder).resolve() != own.resolve()]
     found = shutil.which(name, path=os.pathsep.join(folders))
@@ -86,7 +86,7 @@ def of_open_mpi(name: str) -> str:
 
 
 def build() -> dict[str, Path]:
-    """The program, compiled with each library."""
+    """Compile the program with each library."""
     subprocess.run([str(TOP / "scripts" / "setup"), "packages/bench-one-sided.txt"], check=True, stdout=sys.stderr)
     BUILD.mkdir(parents=True, exist_ok=True)
     source = str(TOP / "benchmarks" / "one_sided" / "one_sided.c")
@@ -105,12 +105,12 @@ def build() -> dict[str, Path]:
 
 
 def lines_of(command: Sequence[str], env: dict[str, str]) -> list[dict[str, Any]]:
-    """What a program said, one JSON object a line."""
+    """The output of a program, one JSON object per line."""
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         try:
             said, complaints = run.communicate(timeout=LIMIT_S)
         except BaseException as error:
-            run.terminate()  # not kill: a launcher has processes of its own to end
+            run.terminate()  # not kill: a launcher must end its own processes
             with suppress(subprocess.TimeoutExpired):
                 run.wait(END_S)
             run.kill()
@@ -138,7 +138,7 @@ def theirs(program: Path, setting: Setting) -> list[dict[str, Any]]:
 
 
 def compare(programs: dict[str, Path], rounds: int) -> dict[Setting, dict[str, Seen]]:
-    """All figures of both libraries; those of waiting are in percent of a core, the others in microseconds."""
+    """All figures of both libraries; those of waiting in percent of a core, the others in microseconds."""
     seen: dict[Setting, dict[str, Seen]] = {
         s: {"ours": defaultdict(list), "theirs": defaultdict(list)} for s in [*COMPARED, *WAITS, EXCHANGE]
     }
@@ -155,30 +155,30 @@ def compare(programs: dict[str, Path], rounds: int) -> dict[Setting, dict[str, S
 # The limited link.
 @dataclass(frozen=True)
 class OnLink:
-    """One size, waited for in one way, in one round."""
+    """One size, one wait policy, one round."""
 
     latency_us: float
     cpu_us: float
-    busy_us: float  # of all cores of this machine, for each transfer
+    busy_us: float  # over all cores of this machine, per transfer
 
 
 def idle_seconds() -> float:
-    """How long the cores of this machine have been idle, in all."""
+    """The total idle time of this machine's cores."""
     fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
     return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
 
 
 def on_second_host(hosts: Sequence[Host]) -> str:
-    """A shell command that starts "$@" here for the first PE, on the second host for the other one.
+    """A shell command that starts "$@" here for the first PE, and on the second host for the other.
 
-    That one waits in the same way whatever the policy: what is compared is how the PE waits that transfers.
+    The other PE always waits by the same policy, because the comparison is about the PE that transfers.
     """
     other = f'export LULL_WAIT=interrupt; exec {shlex.join(hosts[1].command([]))} "$@"'
     return f'if [ "$PMIX_RANK" = 1 ]; then {other}; fi; exec "$@"'
 
 
 def shift_on_link(hosts: Sequence[Host], policy: str) -> dict[int, OnLink]:
-    """The sizes up to the largest of the link, in one run of shift; the first is a warm-up and left out."""
+    """The sizes up to the largest of the link, in one run of shift; the first size is a warm-up and left out."""
     sizes = ["--min", str(min(LINK_SIZES) // 2), "--max", str(max(LINK_SIZES))]
     gap = ["--idle-gap", str(IDLE_GAP_US), "--gap", "sleep"]
     shift = [str(installed.applications()["shift"]), *sizes, *gap, "--from", "first", "--iterations", "150", "--json"]
@@ -222,7 +222,7 @@ def over_link(rounds: int) -> dict[str, dict[int, list[OnLink]]]:
     return seen
 
 
-# What is printed.
+# The output.
 def spread(values: Sequence[float]) -> tuple[float, float]:
     """The median and the interquartile range."""
     if len(values) == 1:

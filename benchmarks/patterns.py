@@ -1,15 +1,15 @@
-"""Is a plain loop of puts as quick as the best pattern written by hand? (`make bench-patterns`)
+"""Is a plain loop of puts as fast as the best pattern written by hand? (`make bench-patterns`)
 
 The application access_patterns, 2 PEs, 512 KiB in N fragments, as words of M (copy), P (a blocking put), Q (quiet)
-and A (tell the receiver, who copies). By hand means: each word as it stands, LULL_TRANSFORM=off. The unmodified
-program is PPQ, a loop of blocking puts and one quiet, under LULL_TRANSFORM=auto. Programs from which nothing can be
-gained are those that quiet after each put: PQPQ under auto beside off. All take their turn in each round; ratios are
-of medians over the rounds, and the spread is that of the ratios within each round. What auto costs where nothing is
-to be gained is some per cent at most: there the quickest tenths of the quickest rounds are compared, which others on
-the machine have disturbed least. "tcp" is UCX's tcp over the loopback, between two emulated nodes. Puts by RDMA are
-held against those by messages, LULL_RDMA=auto and off, both over UCX's shared memory between two emulated nodes: PQ,
-one fragment, of which nobody tells the receiver, who sleeps in a barrier behind it. Tables come first, then one line
-of JSON; figures.toml says what its figures are.
+and A (notify the receiver, which copies). By hand means each word as it is, with LULL_TRANSFORM=off. The unmodified
+program is PPQ, a loop of blocking puts and one quiet, with LULL_TRANSFORM=auto. Programs for which nothing can be
+gained call quiet after each put: PQPQ with auto compared with off. All run in turn in each round; ratios are of medians
+over the rounds, and the spread is that of the ratios within each round. The cost of auto where nothing can be gained is
+some per cent at most: there the fastest tenths of the fastest rounds are compared, which other load on the machine has
+disturbed least. "tcp" is UCX's tcp over the loopback, between two emulated nodes. Puts by RDMA are compared with those
+by messages, LULL_RDMA=auto and off, both over UCX's shared memory between two emulated nodes: PQ with one fragment, of
+which the receiver, asleep in a barrier, is not notified. Prints tables, then one line of JSON; figures.toml describes
+its figures.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LIMIT_S = 300
 PAYLOAD = 512 * 1024
 FRAGMENTS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536]
 BY_HAND = ["MPQMPQ", "MPMPQ", "PQPQ", "PPQ", "MMPQAMM"]
-WARM_UP = ["PQ", "MMPQAMM"]  # all memory is touched once before anything counts
+WARM_UP = ["PQ", "MMPQAMM"]  # touches all memory once before the measurements
 LOOP, PACKED, NAIVE, QUIETS = "PPQ", "MMPQAMM", "MPQMPQ", "PQPQ"
 MOST = {NAIVE: 16384, QUIETS: 1024}  # fragments: over tcp, more quiets take seconds
 ALONE = "off, alone"  # nothing rewritten, and no other word before it in its process
@@ -43,7 +43,7 @@ RMA_BYTES = [4096, 16384, 65536, 262144, 1 << 20]
 
 @dataclass(frozen=True)
 class Key:
-    """One of the things that take turns."""
+    """One of the settings that run in turn."""
 
     way: str
     transform: str
@@ -53,10 +53,10 @@ class Key:
 
 @dataclass(frozen=True)
 class Figures:
-    """Of a payload, in microseconds."""
+    """Results per payload, in microseconds."""
 
     latency: float
-    undisturbed: float  # latency of the quickest tenth
+    undisturbed: float  # latency of the fastest tenth
     sender_cpu: float
     receiver_cpu: float
 
@@ -65,7 +65,7 @@ Seen = dict[Key, list[Figures]]
 
 
 def once(way: str, transform: str, words: Sequence[str], fragments: int, seconds: float) -> dict[Key, Figures]:
-    """One process for each PE, the words one after the other."""
+    """One process per PE, which runs the words one after the other."""
     launch = [str(installed.executable("lull-launch")), "-n", "2", *WAYS[way], "--"]
     program = [str(installed.applications()["access_patterns"]), "--json", "--seconds", str(seconds)]
     what = [
@@ -141,7 +141,7 @@ def print_rma(seen: Seen) -> None:
 
 
 def rma_figures(seen: Seen) -> dict[str, Ratio]:
-    """Those of a put of the largest size."""
+    """The figures of a put of the largest size."""
     off, auto = (Key("rma", how, RMA_PUT, RMA_BYTES[-1]) for how in ("off", "auto"))
     return {
         "rma_put_1m_ratio": ratio(seen, off, auto),
@@ -150,12 +150,12 @@ def rma_figures(seen: Seen) -> dict[str, Ratio]:
 
 
 def by_hand(fragments: int) -> list[str]:
-    """The words that are tried."""
+    """The words to try."""
     return [word for word in BY_HAND if fragments <= MOST.get(word, fragments)]
 
 
 def measure(rounds: int, seconds: float) -> Seen:
-    """All of them in turn."""
+    """Run all of them in turn."""
     seen: Seen = defaultdict(list)
     for number in range(rounds):
         for way in WAYS:
@@ -174,7 +174,7 @@ def measure(rounds: int, seconds: float) -> Seen:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Of two medians, and the least and most of what it was within a round."""
+    """The ratio of two medians, and its minimum and maximum within a round."""
 
     value: float
     low: float
@@ -190,13 +190,13 @@ def ratio(seen: Seen, above: Key, below: Key, of: Callable[[Figures], float] = l
 
 
 def best_by_hand(seen: Seen, way: str, fragments: int) -> Key:
-    """The word of the least latency."""
+    """The word with the smallest latency."""
     keys = [Key(way, "off", word, fragments) for word in by_hand(fragments)]
     return min(keys, key=lambda key: statistics.median(f.latency for f in seen[key]))
 
 
 def print_tables(seen: Seen) -> None:
-    """Latencies of all words, and what the unmodified program takes under auto."""
+    """Print the latencies of all words, and those of the unmodified program under auto."""
     for way in WAYS:
         print(f"\n{way}: latency of a payload in us, by hand; the loop under auto; best by hand over that")
         print(f"{'fragments':>9} {''.join(f'{word:>10}' for word in BY_HAND)} {'auto':>10} {'best/auto':>20}")
@@ -228,7 +228,7 @@ def print_tables(seen: Seen) -> None:
 
 
 def figures(seen: Seen) -> dict[str, Ratio]:
-    """Those of the last line."""
+    """The figures of the last line."""
 
     def auto_over_best(way: str) -> list[Ratio]:
         return [ratio(seen, best_by_hand(seen, way, n), Key(way, "auto", LOOP, n)) for n in FRAGMENTS]
@@ -237,7 +237,7 @@ def figures(seen: Seen) -> dict[str, Ratio]:
         return ratio(seen, Key(way, "off", LOOP, fragments), Key(way, "off", PACKED, fragments)).value
 
     def first_paying(way: str) -> int:
-        """The least number of fragments from which on packing pays; one more than all where it never does."""
+        """The smallest number of fragments from which on packing pays; one more than all if it never does."""
         paying = len(FRAGMENTS)
         while paying > 0 and packing_gains(way, FRAGMENTS[paying - 1]) > 1:
             paying -= 1

@@ -1,11 +1,11 @@
 """How far are replays and predictions off, on this machine? (`make bench-prediction`)
 
-Three programs run on two cores, recorded and not in turn: a ping-pong of 64 KiB, the stencil, and LAMMPS. Each recorded
-run is replayed on one node with two processes, whose messages go through memory as fast as a ping-pong of 8 bytes and
-of 256 KiB says in the same round, and its time is held against that of the very run it was recorded from, from the end
-of MPI_Init to the begin of MPI_Finalize. Then the stencil, whose computing passes asleep, 20 ms a step, so that
-processes do not want for cores, is traced with 9, 16 and 36 processes, and the third predicted from the others. Prints
-one line of JSON: medians over rounds, `spread` their least and most.
+Three programs run on two cores, recorded and unrecorded in turn: a ping-pong of 64 KiB, the stencil, and LAMMPS. Each
+recorded run is replayed on one node with two processes, whose messages go through memory as fast as a ping-pong of 8
+bytes and of 256 KiB measures in the same round. The replay's time is compared with that of the very run from which it
+was recorded, from the end of MPI_Init to the begin of MPI_Finalize. Then the stencil, which sleeps instead of
+computing, 20 ms per step, so that processes do not compete for cores, is traced with 9, 16 and 36 processes, and the
+third is predicted from the others. Prints one line of JSON: medians over rounds; `spread` is their minimum and maximum.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from lull.trace.convert import convert
 TOP = Path(__file__).resolve().parent.parent
 STENCIL = TOP / "build" / "venv" / "apps" / "stencil"
 ROUNDS = 5
-SMALL, LARGE, MIDDLE = 8, 256 << 10, 64 << 10  # all in the cache: beyond it a byte takes longer
+SMALL, LARGE, MIDDLE = 8, 256 << 10, 64 << 10  # all fit into the cache: beyond it a byte takes longer
 HALVES = 11_000  # of round trips of the ping-pong of 5,000 rounds, which does a tenth before
 FEWER, MORE, MOST = 9, 16, 36
 
 
 def run(ranks: int, command: Sequence[str | Path], folder: Path, trace: Path | None = None) -> str:
-    """What the program printed; its trace is in `trace` then."""
+    """Run the program, which leaves its trace in `trace`, and return its output."""
     environment = {**os.environ, **OPENMPI}
     if trace is not None:
         environment = preloaded(environment, tools={"LULL_TRACE": str(trace), "LULL_TRACE_LIMIT": "8G"})
@@ -49,7 +49,7 @@ def run(ranks: int, command: Sequence[str | Path], folder: Path, trace: Path | N
 
 
 def figure(text: str, pattern: str) -> float:
-    """The number that a program printed."""
+    """The number in a program's output."""
     found = re.search(pattern, text, re.MULTILINE)
     if found is None:
         raise SystemExit(f"lull: a program printed no {pattern}")
@@ -57,7 +57,7 @@ def figure(text: str, pattern: str) -> float:
 
 
 def between_init_and_finalize(trace: Path) -> float:
-    """Seconds, the mean of the processes."""
+    """The mean of the processes, in seconds."""
     processes = analyse(trace).account.processes
     return statistics.fmean(one.time.total - one.time.setup for one in processes)
 
@@ -69,7 +69,7 @@ def replay(trace: Path, memory: dict[str, Any]) -> Any:
 
 
 def memory_now(folder: Path) -> dict[str, Any]:
-    """What a message through memory takes here, by parts of so few rounds that few of them are interrupted."""
+    """The cost of a message through memory here, from parts of so few rounds that few of them are interrupted."""
     half_us = {
         size: figure(run(2, [folder / "pingpong", str(size), rounds], folder), r"^(\S+)$")
         for size, rounds in ((SMALL, "20000"), (LARGE, "300"))
@@ -79,7 +79,7 @@ def memory_now(folder: Path) -> dict[str, Any]:
 
 
 def replays(name: str, command: Sequence[str | Path], pattern: str, folder: Path) -> dict[str, list[float]]:
-    """In percent, round by round: what a replay takes more than its run, and what recording took more than none."""
+    """By round, in percent: how much longer a replay takes than its run, and a recorded run than an unrecorded one."""
     found: dict[str, list[float]] = {f"{name}_replay_pct": [], f"{name}_recorded_pct": []}
     for number in range(ROUNDS):
         own = {}
@@ -88,7 +88,7 @@ def replays(name: str, command: Sequence[str | Path], pattern: str, folder: Path
             own[recorded] = figure(run(2, command, folder, trace if recorded else None), pattern)
         replayed, real = replay(trace, memory_now(folder)).run_time_s, between_init_and_finalize(trace)
         found[f"{name}_replay_pct"].append(100 * (replayed / real - 1))
-        if name == "pingpong":  # which says its own median, whatever came between
+        if name == "pingpong":  # which prints its own median
             undisturbed = own[True] * 1e-6 * HALVES
             found.setdefault("pingpong_undisturbed_pct", []).append(100 * (replayed / undisturbed - 1))
         found[f"{name}_recorded_pct"].append(100 * (own[True] / own[False] - 1))
@@ -97,7 +97,7 @@ def replays(name: str, command: Sequence[str | Path], pattern: str, folder: Path
 
 
 def extrapolated(folder: Path) -> dict[str, list[float]]:
-    """In percent, what the stencil of 36 processes takes more when it is predicted from 9 and 16 than replayed."""
+    """In percent: how much longer the stencil of 36 processes takes when predicted from 9 and 16 than when replayed."""
     found: dict[str, list[float]] = {}
     stencil = [STENCIL, "--cells", "8", "8", "8", "--steps", "20", "--every", "0", "--asleep", "--cell-ns", "40000"]
     for number in range(3):

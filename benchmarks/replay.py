@@ -1,15 +1,16 @@
 """How fast are traces and skeletons of applications simulated, and how long do the study's grids take? (`make
 bench-replay`)
 
-A trace of a ping-pong of two MPI processes is read and replayed in a process of its own: events for each CPU second of
-both together, and what the process needs in memory beside what it had. An exchange of all with all is simulated as a
-program and as a traffic pattern that makes the same packets, in turn. The packet-hops are those of the study `links`:
-its seven applications at 256 processes on the dragonfly, each of the twelve settings of links; a rate is all
-packet-hops over all CPU seconds of the event loop. How long both grids of the paper take is estimated from
-points of them, in strata: applications alone by size, workloads by mode of links. Where enough of a stratum is kept in
-docs/results/links, from what those took then; else from some that are drawn and simulated, at this run's speed.
-Workloads are not alike: the time of one that is not known is by the packet-hops that its jobs have alone.
-Prints one line of JSON: medians, and in `spread` the least and the most of the rounds; figures.toml says what they are.
+A trace of a ping-pong of two MPI processes is read and replayed in its own process: events per CPU second of both
+together, and the additional memory of the process. An all-to-all exchange is simulated in turn as a program and as a
+traffic pattern with the same packets. The packet-hops are those of the study `links`: its seven applications at 256
+processes on the dragonfly, each of the twelve settings of links; a rate is all packet-hops over all CPU seconds of the
+event loop. The duration of both grids of the paper is estimated from some of their points, in strata: applications
+alone by size, workloads by mode of links. If enough of a stratum is kept in docs/results/links, its recorded times are
+used; otherwise some points are drawn and simulated, at this run's speed. Workloads differ: an unknown one's time is
+estimated from the packet-hops of its jobs alone.
+
+Prints one line of JSON: medians, and in `spread` the minimum and maximum of the rounds; figures.toml describes them.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ OPENMPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def simulate_once(content: dict[str, Any]) -> dict[str, Any]:
-    """One run in a fresh process; what netsim/once.py prints."""
+    """One run in a new process; returns the output of netsim/once.py."""
     description = read_description(content, "read the description")
     placed = place(description, number_of_nodes(description), "place")
     jobs = [{**job, "mapping": nodes} for job, nodes in zip(content["jobs"], placed, strict=True)]
@@ -62,7 +63,7 @@ def simulate_once(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_a_process(script: str, given: dict[str, Any]) -> dict[str, Any]:
-    """What a script beside this one prints as JSON."""
+    """The JSON output of a script in this folder."""
     command = [sys.executable, str(TOP / "benchmarks" / script)]
     ended = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=False)
     if ended.returncode != 0:
@@ -72,7 +73,7 @@ def in_a_process(script: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def traced_pingpong(folder: Path) -> int:
-    """Leaves an archive in `folder`/trace; how many events it has."""
+    """Leave an archive in `folder`/trace and return its number of events."""
     program = folder / "pingpong"
     subprocess.run(["mpicc.openmpi", "-O2", TOP / "benchmarks" / "trace" / "pingpong.c", "-o", program], check=True)
     trace = folder / "trace"
@@ -83,7 +84,7 @@ def traced_pingpong(folder: Path) -> int:
 
 
 def replay_cost_pct() -> float:
-    """What an exchange of all with all costs more as a program, for each packet-hop, than as a pattern."""
+    """How much more an all-to-all exchange costs per packet-hop as a program than as a pattern."""
     common = {"processes": PROCESSES, "mapping": "linear"}
     program = {
         **common,
@@ -112,7 +113,7 @@ def replay_cost_pct() -> float:
 
 
 def slice_of(points: Sequence[Point]) -> list[Point]:
-    """The applications at 256 processes on the dragonfly, in each setting of links."""
+    """The applications at 256 processes on the dragonfly, in each setting of the links."""
     return [
         point
         for point in points
@@ -129,7 +130,7 @@ def setting_of(point: Point) -> str:
 
 
 def rates(points: Sequence[Point]) -> dict[str, float]:
-    """Packet-hops for each CPU second, of each setting."""
+    """Packet-hops per CPU second, for each setting."""
     hops: dict[str, float] = defaultdict(float)
     seconds: dict[str, float] = defaultdict(float)
     for point in points:
@@ -140,7 +141,7 @@ def rates(points: Sequence[Point]) -> dict[str, float]:
 
 
 def grids_s(points: Sequence[Point], kept: EarlierRows, drawn: random.Random, each: int) -> tuple[float, float]:
-    """CPU seconds of all points, and the standard error of that."""
+    """The CPU seconds of all points, and their standard error."""
     strata: dict[tuple[Any, ...], list[Point]] = defaultdict(list)
     for point in points:
         first = point.jobs[0]
@@ -172,15 +173,15 @@ def hops_alone(points: Sequence[Point], kept: EarlierRows) -> dict[tuple[Any, ..
 
 
 def sizes_of(points: Sequence[Point], packet_hops: dict[tuple[Any, ...], dict[int, float]]) -> dict[str, float]:
-    """Of points of one stratum; all alike where they are of one job, or the size of one is not known."""
+    """The sizes of the points of one stratum; all equal if they are of one job, or if a size is unknown."""
     sizes = {point.name: size_of(point, packet_hops) for point in points if point.grid != "single"}
     known = {name: size for name, size in sizes.items() if size is not None}
     return known if len(known) == len(points) else {point.name: 1.0 for point in points}
 
 
 def size_of(point: Point, packet_hops: dict[tuple[Any, ...], dict[int, float]]) -> float | None:
-    """Packet-hops that a workload has by those of its jobs alone; between two numbers of processes by a power law. None
-    where those of a job are not known."""
+    """Packet-hops of a workload from those of its jobs alone, interpolated between numbers of processes by a power law.
+    None if those of a job are unknown."""
     total = 0.0
     for job in point.jobs:
         known = packet_hops.get((point.factors["topology"], point.factors["mapping"], job.application))
@@ -193,7 +194,7 @@ def size_of(point: Point, packet_hops: dict[tuple[Any, ...], dict[int, float]]) 
 
 
 def groups_of(points: Sequence[Point], known: Mapping[str, float]) -> dict[Any, list[Point]]:
-    """Those that are known, together where they are of one workload: their times are alike."""
+    """The known points, grouped by workload, because their times are alike."""
     groups: dict[Any, list[Point]] = defaultdict(list)
     for point in points:
         if point.name in known:
@@ -202,8 +203,8 @@ def groups_of(points: Sequence[Point], known: Mapping[str, float]) -> dict[Any, 
 
 
 def estimated(points: Sequence[Point], known: Mapping[str, float], size: Mapping[str, float]) -> tuple[float, float]:
-    """Seconds of all points of a stratum by those that are known, and the standard error: a ratio estimate, as large
-    points take longer; groups of points count alike, so that one does not stand for all because it has more points."""
+    """Seconds of all points of a stratum from the known ones, and the standard error: a ratio estimate, because large
+    points take longer; groups of points have equal weights, so that a group with more points does not dominate."""
     left = sum(size[point.name] for point in points if point.name not in known)
     groups = groups_of(points, known).values()
     times = [statistics.fmean(known[point.name] for point in group) for group in groups]

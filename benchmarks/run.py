@@ -1,9 +1,9 @@
-"""Runs a benchmark and says which of its figures are as wanted (`make bench-NAME`).
+"""Runs a benchmark and compares its figures with their targets (`make bench-NAME`).
 
-What the benchmark prints goes through; a table of its figures, what is wanted of them and whether that is met follows.
+The benchmark's output is passed through; then follows a table of its figures, their targets and whether these are met.
 With --keep (`make bench-NAME KEEP=1`) the figures become docs/results/NAME.json, with machine, commit and date, from
-which the documentation's tables are made; where a benchmark prints `spread`, the least and the most of figures, these
-too. A run on a working tree that differs from its commit says so there.
+which the documentation's tables are made; if a benchmark prints `spread`, the minimum and maximum of its figures, that
+is kept too. A run on a working tree that differs from its commit is marked there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RESULTS = HERE.parent / "docs" / "results"
 
 @dataclass(frozen=True)
 class Figure:
-    """What a figure of a benchmark is, and what is wanted of it."""
+    """A figure of a benchmark, and its target."""
 
     name: str
     wanted: str
@@ -34,11 +34,11 @@ class Figure:
 
     @property
     def more_is_better(self) -> bool:
-        """Or less is."""
+        """Whether more is better."""
         return self.wanted.startswith(">")
 
     def met(self, value: float) -> bool | None:
-        """Whether it is as wanted; None: nothing is."""
+        """Whether the target is met; None: there is none."""
         sign, _, limit = self.wanted.partition(" ")
         if not limit:
             return None
@@ -46,13 +46,13 @@ class Figure:
 
 
 def figures_of(benchmark: str) -> list[Figure]:
-    """As figures.toml has them."""
+    """The figures of a benchmark in figures.toml."""
     table = tomllib.loads((HERE / "figures.toml").read_text(encoding="utf-8")).get(benchmark, {})
     return [Figure(name, row["wanted"], row["is"]) for name, row in table.items()]
 
 
 def benchmarks() -> list[str]:
-    """Their names."""
+    """The names of all benchmarks."""
     return sorted(tomllib.loads((HERE / "figures.toml").read_text(encoding="utf-8")))
 
 
@@ -78,7 +78,7 @@ def run(python: str, top: Path, benchmark: str, *arguments: str, show: bool) -> 
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were taken on."""
+    """The machine on which the figures were taken."""
     model = next(
         (
             line.partition(":")[2].strip()
@@ -96,7 +96,7 @@ def machine() -> dict[str, Any]:
 
 
 def commit(top: Path) -> str:
-    """Of the working tree, with "+" behind it where the tree differs."""
+    """The commit of the working tree, followed by "+" if the tree differs from it."""
     said = subprocess.run(
         ["git", "-C", str(top), "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"],
         capture_output=True, text=True, check=False,
@@ -105,7 +105,7 @@ def commit(top: Path) -> str:
 
 
 def keep(benchmark: str, figures: dict[str, Any]) -> Path:
-    """Write them where the documentation finds them."""
+    """Write the figures where the documentation finds them."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{benchmark}.json"
     known = {f.name for f in figures_of(benchmark)}
@@ -124,7 +124,7 @@ def keep(benchmark: str, figures: dict[str, Any]) -> Path:
 
 
 def main() -> None:
-    """Run one, print the verdicts."""
+    """Run one benchmark and print the results."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("benchmark", choices=benchmarks())
     arguments.add_argument("--keep", action="store_true", help="write docs/results/NAME.json")

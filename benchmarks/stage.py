@@ -1,10 +1,10 @@
 """What does a simulation's output cost by each approach, and does `auto` choose well? (`make bench-stage`)
 
-Held up: a program hands 32 MiB over by lull/stage.h again and again, and copies the same bytes within warm shared
-memory in turn (stage/held_up.c); time partitioning writes them, without fsync, into memory. Regret: the emulated
-simulations of the study `io`, small ones, on a storage of several speeds; `auto` has seen each of them once before,
-as it has for a user who runs a simulation again. Tables come first, then one line of JSON, in which `spread` is the
-least and the most of a figure's rounds; figures.toml says what its figures are.
+Held up: a program repeatedly hands 32 MiB over by lull/stage.h and, in turn, copies the same bytes within warm shared
+memory (stage/held_up.c); time partitioning writes them, without fsync, into memory. Regret: the emulated simulations of
+the study `io`, small ones, on a storage of several speeds; `auto` has seen each of them once before, as it has for a
+user who runs a simulation again. Prints tables, then one line of JSON, in which `spread` is the minimum and maximum
+over a figure's rounds; figures.toml describes its figures.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ REGRET_ROUNDS = 3
 
 @dataclass(frozen=True)
 class HeldUp:
-    """Of one run: medians over its outputs, in seconds."""
+    """Medians over the outputs of one run, in seconds."""
 
     output: float
     copy: float
 
 
 def build() -> Path:
-    """The program that is held up."""
+    """Compile the program that hands over output."""
     subprocess.run([str(TOP / "scripts" / "setup"), "packages/test.txt"], check=True, stdout=sys.stderr)
     BUILD.mkdir(parents=True, exist_ok=True)
     program, compiler = BUILD / "held_up", of_open_mpi("mpicc")
@@ -79,7 +79,7 @@ def build() -> Path:
 
 
 def staged(approach: str, folder: str, *words: str) -> tuple[str, dict[str, dict[str, float]]]:
-    """What two ranks on two cores print under an approach, on two emulated nodes, and the figures of its output."""
+    """The output of two ranks on two cores under an approach, on two emulated nodes, and the figures of its output."""
     nodes = "2" if approach.startswith("dedicated-nodes") else "1"
     figures = Path(folder) / "figures.json"
     command = [sys.executable, "-m", "lull", "stage", "--approach", approach, "--no-fsync", "--figures", str(figures)]
@@ -105,7 +105,7 @@ def held_up(program: Path, approach: str) -> HeldUp:
 
 
 def cpu_of_idle_servers(program: Path) -> float:
-    """CPU time of a server with nothing to do, in percent of a core: that of a long wait less that of a short one."""
+    """CPU time of an idle server, in percent of a core: that of a long wait minus that of a short one."""
     worst = 0.0
     for approach in (APPROACHES["dc"], APPROACHES["dn"]):
         used = []
@@ -118,7 +118,7 @@ def cpu_of_idle_servers(program: Path) -> float:
 
 @contextmanager
 def memory_in(folder: str) -> Iterator[None]:
-    """What runs leave for `auto` is kept there."""
+    """Redirects the folder in which runs leave data for `auto`."""
     before = os.environ.get("XDG_CACHE_HOME")
     os.environ["XDG_CACHE_HOME"] = folder
     yield
@@ -129,7 +129,7 @@ def memory_in(folder: str) -> Iterator[None]:
 
 
 def ways(architecture: str) -> list[str]:
-    """What leaves a process that computes, with one or two set aside."""
+    """The approaches that leave a computing process, with one or two set aside."""
     nodes, cores = (int(number) for number in architecture.split("x"))
     cores_aside = [f"dedicated-cores={count}" for count in (1, 2) if count < cores]
     nodes_aside = [f"dedicated-nodes={count}" for count in (1, 2) if count < nodes]
@@ -137,7 +137,7 @@ def ways(architecture: str) -> list[str]:
 
 
 def regret(architecture: str, steps_of_output: float, every: int) -> tuple[float, str]:
-    """How much longer `auto` takes than the best approach, in percent; the case in words."""
+    """How much longer `auto` takes than the best approach, in percent; and the case in words."""
     seconds: dict[str, list[float]] = {}
     chosen: list[str] = []
     with tempfile.TemporaryDirectory() as own, tempfile.TemporaryDirectory() as others:
@@ -160,7 +160,7 @@ def regret(architecture: str, steps_of_output: float, every: int) -> tuple[float
 
 
 def table_of_held_up(found: dict[str, list[HeldUp]]) -> None:
-    """Prints it."""
+    """Print it."""
     print(f"{MEBIBYTES} MiB an output, medians of {OUTPUTS}, in each of {ROUNDS} rounds\n")
     print(f"{'':<6}{'held up ms':>12}{'copy ms':>10}{'ratio':>8}  least and most")
     for name, rounds in found.items():
@@ -171,7 +171,7 @@ def table_of_held_up(found: dict[str, list[HeldUp]]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints tables and JSON."""
+    """Print tables and JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few rounds and few cases, to see that it works")
     quick = parser.parse_args(arguments).quick

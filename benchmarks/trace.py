@@ -1,11 +1,10 @@
 """What does tracing cost a program, and how fast are traces written and read? (`make bench-trace`)
 
 An event is an enter, a leave or a message; a call that sends has three. ns_per_event is CPU time of the recording
-thread, its two readings of the clock and what the kernel does for its files included. The ratios compare runs with and
-without recording in turn, in several rounds, each rank on a core of its own. Writing is the conversion of what
-processes recorded to OTF2, reading the whole of `lull trace info` but for its tables, both in events per second of
-time. Prints one line of JSON: medians, and in `spread` the least and the most of those of several rounds; figures.toml
-says what they are.
+thread, including its two readings of the clock and the kernel's work for its files. The ratios compare runs with and
+without recording in turn, in several rounds, each rank on its own core. Writing is the conversion of recorded files to
+OTF2; reading is all of `lull trace info` except its tables; both in events per second of time. Prints one line of JSON:
+medians, and in `spread` the minimum and maximum of figures with several rounds; figures.toml describes them.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ run 200
 
 
 def recorded(folder: Path, calls: int, processes: int) -> list[float]:
-    """Nanoseconds of a call, of each process; what they recorded is in `folder`."""
+    """Nanoseconds per call of each process, whose records are in `folder`."""
     environment = {**os.environ, "LULL_TRACE": str(folder), "LULL_TRACE_LIMIT": "8G"}
     done = subprocess.run(
         [RECORDING, str(calls), str(processes)], env=environment, check=True, capture_output=True, text=True
@@ -64,7 +63,7 @@ def recorded(folder: Path, calls: int, processes: int) -> list[float]:
 
 
 def ns_per_event(folder: Path) -> list[float]:
-    """Of one process that does nothing but record, round by round."""
+    """The same for one process that does nothing but record, round by round."""
     found = []
     for number in range(ROUNDS):
         found += recorded(folder / f"alone{number}", CALLS, 1)
@@ -73,7 +72,7 @@ def ns_per_event(folder: Path) -> list[float]:
 
 
 def archive(folder: Path) -> dict[str, float]:
-    """How fast an archive is written and read, and how large it is."""
+    """How fast an archive is written and read, and its size."""
     recorded(folder, CALLS, PROCESSES)
     begin = time.monotonic()
     made = convert(folder, keep_raw=False)
@@ -89,7 +88,7 @@ def archive(folder: Path) -> dict[str, float]:
 
 
 def run(command: Sequence[str | Path], ranks: int, folder: Path, trace: Path | None) -> str:
-    """What the program printed."""
+    """The output of the program."""
     environment = {**os.environ, **OPENMPI}
     if trace is not None:
         environment = preloaded(environment, tools={"LULL_TRACE": str(trace), "LULL_TRACE_LIMIT": "8G"})

@@ -1,13 +1,13 @@
-// loops: the inner loops of aggregation beside what the same cores do with tables of their own, in turn.
+// loops: the inner loops of aggregation, in turn with the same cores on tables of their own.
 //
-//   loops ITEMS ROUNDS WHAT...        ITEMS of each PE in a pass
+//   loops ITEMS ROUNDS WHAT...        ITEMS per PE in a pass
 //
-// All PEs run each WHAT at the same time; "local" loops are the ceiling: plain increments or loads on a table of their
-// own, of the size of one PE's share. Indices are precomputed. "direct" ones make a remote atomic or get of each item.
-// stream_small makes its items as it pushes them. few_N_..., to_one_... and at_home_... are phases of N items of each
-// PE, of items for PE 0 only, and for the PE itself only, each ended by done() or a barrier. One JSON object for each
-// WHAT and round of the benchmark, from PE 0: wall nanoseconds per item of the slowest PE, and CPU nanoseconds per
-// item, the mean of all PEs; at the end one with the most memory a PE has taken.
+// All PEs run each WHAT at the same time. "local" loops are the ceiling: plain increments or loads on a local table of
+// the size of one PE's share. Indices are precomputed. "direct" loops make a remote atomic or get of each item.
+// stream_small generates its items as it pushes them. few_N_..., to_one_... and at_home_... are phases of N items per
+// PE, of items only for PE 0, and of items only for the PE itself, each ended by done() or a barrier. PE 0 prints one
+// JSON object for each WHAT and round of the benchmark: wall nanoseconds per item of the slowest PE, and the mean CPU
+// nanoseconds per item over all PEs; and at the end one with the largest memory of a PE.
 #include <shmem.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -47,7 +47,7 @@ struct addressed {
   std::uint32_t pe;
 };
 
-// The tables, symmetric so that they can be reached without aggregation too.
+// The tables, symmetric so that they can also be accessed without aggregation.
 struct bench {
   std::size_t items;
   std::map<uint64_t, uint64_t*> tables;
@@ -110,7 +110,7 @@ pass histogram(bench& b, uint64_t words) {
   };
 }
 
-// Items are made as they are pushed, so that there may be any number of them.
+// Generates items as it pushes them, so that their number is unlimited.
 pass stream(bench& b, uint64_t words) {
   const auto handler = [table = b.table(words)](uint64_t word) { ++table[word]; };
   auto made = std::make_shared<lull::aggregator<uint64_t, decltype(handler)>>(lull::items_of<uint64_t>{}, handler);
@@ -190,7 +190,7 @@ struct counter {
   void direct(uint64_t word, int pe) { shmem_uint64_atomic_inc(table + word, pe); }
 };
 
-// Phases of `count` items of each PE, until all of a pass are made.
+// Phases of `count` items per PE, until all items of a pass are pushed.
 pass phases_of(bench& b, std::size_t count, bool aggregated, std::function<int(const target&)> pe_of) {
   uint64_t* const table = b.table(small_table);
   std::vector<target> where = b.where(small_table);
@@ -213,7 +213,7 @@ pass phases_of(bench& b, std::size_t count, bool aggregated, std::function<int(c
   };
 }
 
-// "few_N", "to_one" and "at_home", each with "_direct" or "_aggregated" behind; empty for anything else.
+// "few_N", "to_one" and "at_home", each followed by "_direct" or "_aggregated"; empty for anything else.
 pass worst_case(const std::string& what, bench& b) {
   const bool aggregated = what.ends_with("_aggregated");
   const auto anywhere = [](const target& t) { return static_cast<int>(t.pe); };

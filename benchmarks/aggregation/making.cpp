@@ -1,4 +1,4 @@
-// What one PE spends to find out where the buffers of an aggregator are, by the layout alone: no processes, no
+// The cost for one PE of finding where the buffers of an aggregator are, from the layout alone: no processes, no
 // buffers. For each route: time, and memory allocated on the way.
 //
 //     cmake --build build/venv --target aggregation_making && build/venv/tests/unit/aggregation_making 65536 64
@@ -27,7 +27,7 @@ using namespace lull::aggregate;
 
 namespace {
 
-// What plan.cpp asks for each route, and the hops of the one that is chosen.
+// Asks what plan.cpp asks for each route, and computes the hops of the chosen one.
 void make(const job::layout& places, int pes, scheme how) {
   const route way(places, pes, how);
   const pe_id me{pes / 2};

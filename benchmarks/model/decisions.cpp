@@ -1,6 +1,7 @@
-// What a decision of each chooser of src/model costs: decisions ROUNDS. Inputs change from call to call and results are used, so
-// that nothing is computed once for all. Prints a line of JSON for each chooser: its name, how often it decides ("again": again and
-// again while a program runs; "once": once for an aggregator, or for a run), and by round nanoseconds of a decision.
+// The cost of a decision of each chooser of src/model: decisions ROUNDS. Inputs change from call to call and results
+// are used, so that the compiler can hoist nothing. Prints a line of JSON for each chooser: its name, how often it
+// decides ("again": repeatedly while a program runs; "once": once per aggregator, or per run), and nanoseconds per
+// decision by round.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +23,7 @@ using namespace lull::model;
 
 constexpr int decisions_again = 200'000, decisions_once = 2'000;
 
-double sum = 0;  // of all results, which is printed
+double sum = 0;  // of all results; printed
 
 void time(const char* name, const char* when, int decisions, int rounds, auto&& decide) {
   std::printf(R"({"chooser": "%s", "when": "%s", "ns": [)", name, when);

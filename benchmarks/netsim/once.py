@@ -1,7 +1,7 @@
-"""One simulation in a process of its own, so that its peak memory is its own (for benchmarks/netsim.py).
+"""One simulation in its own process, so that its peak memory is its own (for benchmarks/netsim.py).
 
 Reads a description as JSON from standard input; prints one line of JSON. Imports nothing that the simulator does not
-need. A job that names no nodes runs on all.
+need. A job without nodes runs on all.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def mean_us(latency: _core.LatencyHistogram) -> float:
 
 
 def main() -> None:
-    """Simulate and print what it took and what came out."""
+    """Simulate and print costs and results."""
     described = _core.read_simulation(json.load(sys.stdin), "read the description")
     nodes = _core.topology_nodes(described.network.name, described.network.parameters)
     placed = [job.nodes or list(range(nodes)) for job in described.jobs]

@@ -1,10 +1,10 @@
-// The messages of a file through a fat tree in SimGrid 3.32, for benchmarks/netsim.py.
+// Sends the messages of a file through a fat tree in SimGrid 3.32, for benchmarks/netsim.py.
 //
 //   simgrid MESSAGES   lines "from to time_ps bytes", by time
 //
 // The tree is fat-tree-4608: 8 pods of 24 edge switches of 24 nodes and 24 aggregation switches, 96 core switches. A
-// link carries 100 Gbit/s and delays by a cable and a switch, 150 ns. The flow model is the plain one (CM02), without
-// the corrections for TCP. Prints one line of JSON: the messages delivered, CPU seconds of the event loop, and
+// link carries 100 Gbit/s and has the delay of a cable and a switch, 150 ns. The flow model is the plain one (CM02),
+// without corrections for TCP. Prints one line of JSON: the messages delivered, CPU seconds of the event loop, and
 // simulated times.
 #include <simgrid/s4u.hpp>
 

@@ -1,14 +1,14 @@
 /* Times of OpenSHMEM's one-sided operations, as lines of JSON: {"what": ..., "bytes": ..., "us": ...}.
  *
  *     one_sided alone     the first PE transfers to the second, the others wait in a barrier: put and quiet, get,
- *                         fetch-and-add, a stream of non-blocking puts, and all PEs' barrier
+ *                         fetch-and-add, a stream of non-blocking puts, and a barrier of all PEs
  *     one_sided together  every PE transfers to the next one at the same time
- *     one_sided exchange  two PEs send each other 32 KiB, again and again, by put, fence and an atomic flag, as
- * libraries of aggregation do; they wait for the flag by wait_until, by test, or by fetching it one_sided wait      CPU
- * time of PEs that do nothing for a second, and that wait a second in a barrier
+ *     one_sided exchange  two PEs repeatedly send each other 32 KiB by put, fence and an atomic flag, like libraries of
+ *                         aggregation; they wait for the flag by wait_until, by test, or by fetching it
+ *     one_sided wait      CPU time of PEs that do nothing for a second, and that wait a second in a barrier
  *
- * Plain OpenSHMEM 1.4; compiled with each of the libraries that are compared. Times are medians of samples; each sample
- * times so many operations that the clock does not matter. */
+ * Plain OpenSHMEM 1.4; compiled with each of the compared libraries. Times are medians of samples; each sample times so
+ * many operations that the overhead of the clock does not matter. */
 #define _GNU_SOURCE
 #include <shmem.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ static char *area, *source, *fetched;
 static long* counter;
 static int me, pes;
 
-/* The operations that are timed, each complete on return. */
+/* The timed operations, each complete on return. */
 static void put(size_t bytes, int pe) {
   shmem_putmem(area, source, bytes, pe);
   shmem_quiet();
@@ -67,7 +67,7 @@ static double timed(operation* run, size_t bytes, int pe, int times) {
   return wall() - begin;
 }
 
-/* Median time of one operation, in microseconds; about `budget` seconds are spent. */
+/* Median time of one operation in microseconds; takes about `budget` seconds. */
 static double sampled(operation* run, size_t bytes, int pe, double budget) {
   double samples[most_samples];
   double once = timed(run, bytes, pe, 1);
@@ -146,7 +146,7 @@ static void together(void) {
   barriers();
 }
 
-/* How a PE learns that a flag of its own has reached a value. */
+/* How a PE waits until its flag has reached a value. */
 static void by_wait(long* flag, long value) { shmem_long_wait_until(flag, SHMEM_CMP_GE, value); }
 static void by_test(long* flag, long value) {
   while (!shmem_long_test(flag, SHMEM_CMP_GE, value)) {
@@ -171,7 +171,7 @@ static void exchange(void) {
       shmem_barrier_all();
       const double begin = wall();
       for (int i = 0; i < rounds; ++i) {
-        ++round; /* two buffers: what arrives in one is not overwritten before its flag has been answered by the next */
+        ++round; /* two buffers: data in one is not overwritten before the next flag has answered it */
         shmem_putmem(area + (round & 1) * bytes, source, bytes, other);
         shmem_fence();
         shmem_long_atomic_set(&full, round, other);
@@ -188,7 +188,7 @@ static void sleep_a_second(void) {
   nanosleep(&second, NULL);
 }
 
-/* The most CPU time that a PE took, over the wall time, in percent of a core. Collective. */
+/* The largest CPU time of a PE over the wall time, in percent of a core. Collective. */
 static void say_cpu(const char* what, double cpu, double took, int from) {
   static double mine;
   mine = cpu / took * 100;

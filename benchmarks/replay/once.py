@@ -1,7 +1,7 @@
-"""A trace read and replayed in a process of its own, so that its memory is its own (for benchmarks/replay.py).
+"""A trace read and replayed in its own process, so that its memory is its own (for benchmarks/replay.py).
 
 Reads {"trace": folder} as JSON from standard input; prints one line of JSON: CPU seconds of reading and of the event
-loop, and bytes of memory beside what the process had before, files that it maps included (proc_pid_status(5)).
+loop, and the additional bytes of memory, mapped files included (proc_pid_status(5)).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lull import _core
 
 
 def resident(what: str) -> int:
-    """Bytes of memory that this process has (VmRSS), or had at most since it was told to forget (VmHWM)."""
+    """Bytes of memory of this process now (VmRSS), or at most since the last reset of the peak (VmHWM)."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith(f"{what}:"):
             return 1024 * int(line.split()[1])

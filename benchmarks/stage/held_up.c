@@ -1,10 +1,11 @@
-/* How long a program is held up by its output, beside a copy of the same bytes into memory that is warm.
+/* How long a program is held up by its output, compared with a copy of the same bytes into warm memory.
  *
  *   held_up MEBIBYTES OUTPUTS PAUSE_MS [DESCRIPTION]
  *
- * Rank 0 hands BYTES over by lull/stage.h, described by DESCRIPTION, OUTPUTS times, a pause after each, so that the next
- * finds its server idle; before each it copies the same bytes within shared memory. It prints the seconds of both, a pair a
- * line; the first pair, in which all memory is new, is left out. Without outputs it sleeps for the pause. */
+ * Rank 0 hands BYTES over by lull/stage.h, described by DESCRIPTION, OUTPUTS times, with a pause after each, so that
+ * the next finds its server idle; before each it copies the same bytes within shared memory. It prints the seconds of
+ * both, one pair per line, without the first pair, in which all memory is new. Without outputs it sleeps for the pause.
+ */
 #include <lull/stage.h>
 #include <mpi.h>
 #include <stdio.h>

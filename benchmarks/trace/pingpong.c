@@ -1,4 +1,4 @@
-/* pingpong BYTES ROUNDS: rank 0 prints the microseconds of half a round trip, the median of a hundred parts. */
+/* pingpong BYTES ROUNDS: rank 0 prints half a round trip in microseconds, the median of a hundred parts. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-// What recording costs a call, and a run to convert: recording CALLS PROCESSES, with LULL_TRACE set. Each of PROCESSES
-// (forked before anything is recorded) records CALLS sends or receives with their two readings of the clock, then the
-// same loop runs with the readings only. Prints a line for each: nanoseconds of CPU time of a call, what the
-// kernel does for it included, and of the readings alone.
+// The cost of recording a call, and a run to convert: recording CALLS PROCESSES, with LULL_TRACE set. Each of PROCESSES
+// (forked before anything is recorded) records CALLS sends or receives with their two readings of the clock; then the
+// same loop runs with only the readings. Prints a line for each: nanoseconds of CPU time per call, including the
+// kernel's work for it, and for the readings alone.
 #include <sys/wait.h>
 #include <unistd.h>
 
