@@ -1,8 +1,7 @@
-"""The readers of records and descriptions in Python, with damaged files: they may reject them with an error of Lull, and
-nothing else.
+"""Gives damaged files to the readers of records and descriptions in Python; these may only raise an error of Lull.
 
-    python_readers.py SECONDS [NAME...]   search: damage the files of corpus/NAME at random, keep in build/fuzz/found what
-                                          breaks the reader, and exit with 1
+    python_readers.py SECONDS [NAME...]   search: damage the files of corpus/NAME at random, keep what breaks
+                                          the reader in build/fuzz/found, and exit with 1
     python_readers.py names               the readers
 
 A file in corpus/NAME is a seed of the search, or a file that found a fault; `make test` passes each to its reader
@@ -47,10 +46,26 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
 
 # Replacements for a value, or for a few bytes.
 VALUES: list[Any] = [
-    None, True, False, 0, -1, 1, 2**31, 2**63, 10**400, -1.5, 1e308, 1e-320, float("inf"), float("nan"), "", " ", "x" * 3000,
-    "\0", "é\u202e", [], [[]], {}, {"": 0}, [None], [1, "a"],
+    None, True, False, 0, -1, 1, 2**31, 2**63, 10**400, -1.5, 1e308, 1e-320, float("inf"), float("nan"), "", " ",
+    "x" * 3000, "\0", "é\u202e", [], [[]], {}, {"": 0}, [None], [1, "a"],
 ]  # fmt: skip
-TOKENS = [b"nan", b"inf", b"-1", b"9" * 5000, b"[[", b"]]", b"{", b"}", b'"', b"'''", b"=", b"\n", b"[" * 3000, b"\xff", b"\0"]
+TOKENS = [
+    b"nan",
+    b"inf",
+    b"-1",
+    b"9" * 5000,
+    b"[[",
+    b"]]",
+    b"{",
+    b"}",
+    b'"',
+    b"'''",
+    b"=",
+    b"\n",
+    b"[" * 3000,
+    b"\xff",
+    b"\0",
+]
 
 
 def given(name: str, content: bytes, folder: Path) -> str | None:
@@ -61,7 +76,7 @@ def given(name: str, content: bytes, folder: Path) -> str | None:
         reader(folder / file)
     except LullError:
         return None
-    except Exception as error:  # noqa: BLE001 - that is what the search looks for
+    except Exception as error:
         return f"{type(error).__name__}: {str(error)[:200]}"
     return None
 

@@ -25,5 +25,8 @@ def read_table(path: Path) -> pa.Table:
         OSError: It cannot be read.
         pyarrow.ArrowException: It is not Parquet, or is damaged.
     """
-    with path.open("rb") as file:
-        return pq.ParquetFile(file).read()  # pq.read_table imports Arrow's datasets, and pandas
+    try:
+        with path.open("rb") as file:
+            return pq.ParquetFile(file).read()  # pq.read_table imports Arrow's datasets, and pandas
+    except UnicodeDecodeError as error:  # a damaged name
+        raise pa.ArrowInvalid(str(error)) from error

@@ -11,11 +11,11 @@ factors    what distinguishes this command from the others, name -> value; kept 
 from __future__ import annotations
 
 import shlex
-import tomllib
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, field_validator
 
+from lull.base.documents import DamagedError, parse_toml
 from lull.base.errors import LullError, UsageError, describe_os_error
 from lull.measurement.command import Command
 
@@ -58,13 +58,13 @@ def read_command(path: Path, out: Path, warmup: int) -> Command:
     """
     asked = f"read {path}"
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        content = parse_toml(path.read_bytes())
         described = CommandFile.model_validate(content)
     except OSError as error:
         raise LullError(asked, describe_os_error(error), "name TOML files behind --interleave") from error
     except ValidationError as error:
         raise UsageError(asked, _first_mistake(error)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except DamagedError as error:
         raise UsageError(asked, f"it is no TOML: {error}") from error
     label = described.label or path.stem
     if label in {".", ".."}:

@@ -2,8 +2,8 @@
 
 A seed and the number of the round determine the order in the round: in a fixed order, the second member would always
 run on a machine that the first has warmed up. The order does not depend on what ran before, so a resumed series
-runs what an uninterrupted one would. Rounds below 0 are warm-ups. The commands of `lull measure`, the points of a study and the
-simulations of a sweep are interleaved here.
+runs what an uninterrupted one would. Rounds below 0 are warm-ups. The commands of `lull measure`, the points of a study
+and the simulations of a sweep are interleaved here.
 """
 
 from __future__ import annotations

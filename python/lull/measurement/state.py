@@ -9,7 +9,6 @@ OUT/inputs/, OUT/report.html
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import shutil
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lull.base.content import PROGRAM
+from lull.base.documents import DamagedError, parse_json
 from lull.base.errors import LullError, describe_os_error
 from lull.base.parquet import read_table
 from lull.record import Repeat
@@ -230,8 +230,8 @@ def take_up(state: StudyState, now: StudyConditions, resume: bool | None) -> str
 
 def _read_begun(path: Path) -> StudyConditions:
     try:
-        return StudyConditions.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, json.JSONDecodeError, ValidationError) as error:
+        return StudyConditions.model_validate(parse_json(path.read_bytes()))
+    except (OSError, DamagedError, ValidationError) as error:
         raise LullError(
             f"take up the study in {path.parent.parent}", f"{path.name} is damaged", "--fresh begins anew"
         ) from error

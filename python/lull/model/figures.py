@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lull import _core
+from lull.base.documents import DamagedError, parse_json
 from lull.base.errors import LullError, describe_os_error
 
 if TYPE_CHECKING:  # importing the record takes time, and `lull stage` starts other commands
@@ -65,13 +65,13 @@ def read_figures(path: Path) -> Output:
             raise LullError(asked, "the record has none", "measure a command that lull stage starts")
         return jobs[-1]
     try:
-        content = json.loads(path.read_bytes())
+        content = parse_json(path.read_bytes())
         if not isinstance(content, dict) or content.pop("schema", None) != FORM:
             raise LullError(asked, "it holds none, or of another version of Lull", fix)
         return Output.model_validate(content)
     except OSError as error:
         raise LullError(asked, describe_os_error(error), fix) from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except DamagedError as error:
         raise LullError(asked, f"it is not JSON: {error}", fix) from error
     except ValidationError as error:
         first = error.errors()[0]

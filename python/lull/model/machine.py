@@ -6,7 +6,6 @@ what would need them. See reference/machine-toml.md.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, Final, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lull import _core
+from lull.base.documents import DamagedError, parse_toml
 from lull.base.errors import UsageError, describe_os_error
 from lull.record import EnergyKind
 
@@ -280,11 +280,11 @@ def read_machine_file(path: Path, asked: str) -> Machine:
         UsageError: The file cannot be read or is wrong.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        content = parse_toml(path.read_bytes())
         machine = Machine.model_validate(content)
     except OSError as error:
         raise UsageError(asked, describe_os_error(error)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except DamagedError as error:
         raise UsageError(asked, f"it is not TOML: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]

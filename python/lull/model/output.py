@@ -8,7 +8,6 @@ title           its description
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lull import _core
+from lull.base.documents import DamagedError, parse_toml
 from lull.base.errors import LullError, UsageError, describe_os_error
 from lull.model.figures import case_of_runs, read_figures
 
@@ -126,10 +126,10 @@ def site_content(name: str) -> dict[str, Any]:
             f"read the site {name}", "there is none of that name", f"name {', '.join(known)} or a TOML file"
         )
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return parse_toml(path.read_bytes())
     except OSError as error:
         raise UsageError(f"read the site {path}", describe_os_error(error)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except DamagedError as error:
         raise UsageError(f"read the site {path}", f"it is not TOML: {error}") from error
 
 

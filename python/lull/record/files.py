@@ -6,7 +6,6 @@ no record or a complete one. `read` rejects a truncated, newer or foreign file.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
@@ -16,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 from pydantic import ValidationError
 
+from lull.base.documents import DamagedError, parse_json
 from lull.base.errors import LullError, describe_os_error
 from lull.base.parquet import read_table, write_table
 from lull.base.whole_file import mode_of_new
@@ -80,17 +80,14 @@ def read(folder: Path) -> Run:
     asked = f"read the record {folder}"
     path = folder / RUN_FILE
     try:
-        text = path.read_text(encoding="utf-8")
+        content = parse_json(path.read_bytes())
     except FileNotFoundError as error:
         raise LullError(asked, f"no {RUN_FILE} there", "name a folder that lull measure or lull study wrote") from error
-    except (OSError, UnicodeDecodeError) as error:
-        found = describe_os_error(error) if isinstance(error, OSError) else f"{RUN_FILE} is not text"
-        raise LullError(asked, found) from error
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        found = f"{RUN_FILE} is cut off or damaged at line {error.lineno}"
-        raise LullError(asked, found, "measure it again") from error
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error)) from error
+    except DamagedError as error:
+        at = "" if error.line is None else f" at line {error.line}"
+        raise LullError(asked, f"{RUN_FILE} is cut off or damaged{at}", "measure it again") from error
     version = content.get("schema") if isinstance(content, dict) else None
     if not isinstance(version, int):
         raise LullError(asked, f"{RUN_FILE} is not a record of Lull")
@@ -99,9 +96,11 @@ def read(folder: Path) -> Run:
     if version < 1:
         raise LullError(asked, f"its schema is {version}", "schemas begin at 1: is it damaged?")
     try:
-        return Run.model_validate(upgraded(content))
-    except AttributeError as error:  # a step found content of an unexpected form
+        current = upgraded(content)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:  # a step met content of another form
         raise LullError(asked, f"{RUN_FILE} is not a valid record of schema {version}") from error
+    try:
+        return Run.model_validate(current)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -116,7 +115,7 @@ def read_samples(folder: Path) -> pa.Table:
     """
     try:
         return as_samples(read_table(folder / SAMPLES_FILE))
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: columns of other names
         raise LullError(f"read the samples of {folder}", str(error).splitlines()[0]) from error
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
+from lull.base.documents import DamagedError, parse_json
 from lull.base.errors import LullError, describe_os_error
 from lull.record.schema import Model
 
@@ -27,8 +27,8 @@ def read_model(path: Path, model: type[M], asked: str, again: str) -> M:
         LullError: It is missing or damaged.
     """
     try:
-        return model.model_validate(json.loads(path.read_text(encoding="utf-8")))
+        return model.model_validate(parse_json(path.read_bytes()))
     except OSError as error:
         raise LullError(asked, f"{path.name}: {describe_os_error(error)}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:
+    except (DamagedError, ValidationError) as error:
         raise LullError(asked, f"{path.name} is damaged", again) from error

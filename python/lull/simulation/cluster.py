@@ -17,13 +17,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import tomllib
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from lull.base import installed
+from lull.base.documents import DamagedError, parse_toml
 from lull.base.errors import LullError, UsageError, describe_os_error
 from lull.simulation.task import Task, TaskResult, simulate_task
 
@@ -147,10 +147,10 @@ def _worker(address: str) -> subprocess.Popen[bytes]:
 def _slurm(path: Path, asked: str) -> Any:
     """A cluster of Slurm jobs, with the options in a TOML file."""
     try:
-        options = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        options = parse_toml(path.read_bytes())
     except OSError as error:
         raise UsageError(asked, f"{path}: {describe_os_error(error)}", "name a TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except DamagedError as error:
         raise UsageError(asked, f"{path} is not TOML: {error}") from error
     if shutil.which("sbatch") is None:
         raise LullError(asked, "there is no sbatch on PATH", "start this on a machine that submits to Slurm")

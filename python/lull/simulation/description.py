@@ -6,13 +6,13 @@ checks it (src/netsim/description). The `content` of a description is the TOML w
 
 from __future__ import annotations
 
-import json
-import tomllib
+import codecs
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from lull import _core
+from lull.base.documents import DamagedError, parse_json, parse_toml
 from lull.base.errors import UsageError, describe_os_error
 from lull.base.native import native_errors
 
@@ -30,17 +30,17 @@ def read_file(path: Path) -> dict[str, Any]:
     """
     asked = f"read {path}"
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes()
         if path.suffix == ".json":
-            content = json.loads(text)
+            content = parse_json(text.removeprefix(codecs.BOM_UTF8))
             found = content.get("description") if isinstance(content, dict) else None
             if not isinstance(found, dict):
                 raise UsageError(asked, "it is not the simulation.json of a simulation", "name a TOML file")
             return with_files_beside(found, path.parent)
-        return with_files_beside(tomllib.loads(text), path.parent)
+        return with_files_beside(parse_toml(text), path.parent)
     except OSError as error:
         raise UsageError(asked, describe_os_error(error), "name a TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except DamagedError as error:
         raise UsageError(asked, f"it is not {'JSON' if path.suffix == '.json' else 'TOML'}: {error}") from error
 
 

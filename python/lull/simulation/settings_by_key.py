@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import copy
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lull.base.documents import DamagedError, parse_toml
 from lull.base.errors import UsageError
 
 
@@ -49,8 +49,8 @@ def with_keys(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[st
 def value_of(text: str) -> Any:
     """The value of a TOML text; anything else, such as a bare word, is a text itself."""
     try:
-        content = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+        content = parse_toml(f"value = {text}".encode("utf-8", "surrogateescape"))
+    except DamagedError:
         return text.strip()
     return content["value"] if list(content) == ["value"] else text.strip()
 

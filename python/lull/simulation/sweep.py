@@ -15,13 +15,13 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lull import _core
+from lull.base.documents import DamagedError, parse_toml
 from lull.base.errors import UsageError, describe_os_error
 from lull.simulation.description import (
     Description,
@@ -74,10 +74,10 @@ def read_sweep(path: Path, assignments: Sequence[str] = (), baseline: bool = Tru
     """
     asked = f"read {path}"
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        content = parse_toml(path.read_bytes())
     except OSError as error:
         raise UsageError(asked, describe_os_error(error), "name a TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except DamagedError as error:
         raise UsageError(asked, f"it is not TOML: {error}") from error
     for key in content:
         if key not in KEYS:

@@ -9,13 +9,13 @@ note                 what a reader must know to judge the results
 from __future__ import annotations
 
 import difflib
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
 from lull.base import installed
+from lull.base.documents import DamagedError, parse_toml
 from lull.base.errors import LullError, UsageError, describe_os_error
 
 Value = StrictStr | StrictInt | StrictFloat
@@ -91,10 +91,10 @@ def read_toml(path: Path, asked: str) -> dict[str, Any]:
         LullError: The file does not exist, or is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return parse_toml(path.read_bytes())
     except OSError as error:
         raise LullError(asked, describe_os_error(error)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except DamagedError as error:
         raise LullError(asked, f"it is not TOML: {error}") from error
 
 

@@ -8,7 +8,7 @@ import pytest
 from places import TESTS
 
 sys.path.insert(0, str(TESTS / "fuzz"))
-from python_readers import CORPUS, READERS, given  # noqa: E402
+from python_readers import CORPUS, READERS, given
 
 FILES = [(name, path) for name in READERS for path in sorted((CORPUS / name).iterdir())]
 
