@@ -71,7 +71,7 @@ def _aggregates(facts: Facts) -> bool:
 def _judged(one: Alternative, facts: Facts, objective: Objective) -> Alternative | Untold:
     needs_energy = objective.of != "time"
     if needs_energy and one.joules is None:
-        why = "what it does to energy cannot be told: the machine file lacks the watts for it"
+        why = "its effect on energy is unknown: the machine file lacks the watts for it"
         return Untold(choice=one.choice, why=why, measure="lull calibrate on an idle machine; --objective time")
     if needs_energy and facts.joules is None:
         why = "the record has no energy of the node"
@@ -98,10 +98,10 @@ def sentence(advice: Advice) -> str:
         return "Take " + "; ".join(parts) + "."
     unsure = _names(advice.alternatives, "unsure")
     if unsure:
-        return f"Nothing is surely better; {unsure} may be: --verify tries it."
+        return f"No alternative is certainly better; {unsure} may be: --verify tries it."
     if advice.alternatives:
-        return f"Stay as it is: of what can be told nothing gives less {what}."
-    return f"Nothing can be told of {what} yet; the lines above say what to measure."
+        return f"Change nothing: no predicted alternative gives less {what}."
+    return f"No prediction of {what} is possible yet; the lines above say what to measure."
 
 
 def _names(alternatives: Sequence[Alternative], verdict: str) -> str:

@@ -193,7 +193,7 @@ def _alternative(fixed: Fixed, accounts: Sequence[AccountOfChoice], facts: Facts
         terms=[
             f"{moved} of {operations} operations of {accounts[0].processes} processes would take it",
             f"each process spends {si(abs(turns * mid), 's')} {'more' if mid > 0 else 'less'} on them; "
-            "where others wait as long anyway, that changes nothing",
+            "this changes nothing if others wait as long anyway",
         ],
     )
 

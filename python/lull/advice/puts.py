@@ -29,7 +29,7 @@ def rewritten_puts(facts: Facts, machine: Machine) -> list[Alternative] | Untold
     alone = _band(network.pieces, bytes_of_put)
     together = _band(network.pieces, seen.coalesced_bytes / max(seen.messages, 1))
     if alone is None or together is None:
-        return Untold(choice=CHOICE, why="the machine file has no gap of messages", measure="lull calibrate")
+        return Untold(choice=CHOICE, why="the machine file lacks the gap between messages", measure="lull calibrate")
     # One message for each put, minus the present shared messages; each PE sends its part.
     pes = facts.waiting.pes
     puts, messages = seen.coalesced_puts, seen.messages
@@ -49,7 +49,7 @@ def rewritten_puts(facts: Facts, machine: Machine) -> list[Alternative] | Untold
             lines=[f"export {SETTING}=off"],
             terms=[
                 f"{puts} puts of {si(bytes_of_put, 'B')} left in {messages} messages",
-                f"a message of its own takes {si(alone[1] * 1e-9, 's')}, a shared one {si(together[1] * 1e-9, 's')}",
+                f"a separate message takes {si(alone[1] * 1e-9, 's')}, a shared one {si(together[1] * 1e-9, 's')}",
             ],
         )
     ]

@@ -53,7 +53,7 @@ def run_in_turn(
     code = measure_commands(commands, asked, may_rename=False, tells=False)
     if code or any(not command.finished for command in commands):
         first = next(iter(ways.values())).words[0]
-        raise LullError(f"run {first}", f"it ended with exit code {code}", "what it said is above")
+        raise LullError(f"run {first}", f"it ended with exit code {code}", "see its output above")
     return {command.label: command.repeats for command in commands}
 
 

@@ -39,11 +39,11 @@ def wait_policies(facts: Facts, machine: Machine) -> list[Alternative] | Untold:
         mean = sum(ns for _, ns in waits) / count if count else 0
         terms = [
             f"{count:.0f} waits of {si(mean * 1e-9, 's')} on average, {seen.pes} PEs",
-            f"a PE goes on {si(abs(seconds[1]), 's')} {'later' if seconds[1] > 0 else 'sooner'} by all its waits; "
-            "where others wait as long anyway, that changes nothing",
+            f"a PE continues {si(abs(seconds[1]), 's')} {'later' if seconds[1] > 0 else 'sooner'} by all its waits; "
+            "this changes nothing if others wait as long anyway",
             f"a busy core draws {core[0]:.3g} to {core[2]:.3g} W, the idle node {idle[0]:.3g} to {idle[2]:.3g} W"
             if watts
-            else "energy: the machine file does not tell a busy core from an idle one",
+            else "energy: the machine file does not distinguish busy and idle cores",
             *([OF_MPI] if of_mpi else []),
         ]
         found.append(

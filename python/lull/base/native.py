@@ -38,4 +38,4 @@ def checked_settings() -> dict[str, str]:
 
 def unknown_variables() -> list[str]:
     """One line for every LULL_* variable in the environment that is not a setting."""
-    return [f"{name} is no setting, did you mean {near}?" for name, near in _core.unknown_variables()]
+    return [f"{name} is not a setting, did you mean {near}?" for name, near in _core.unknown_variables()]

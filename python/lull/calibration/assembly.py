@@ -66,7 +66,7 @@ def machine_of(observed: Mapping[str, Observed], about: Circumstances) -> Machin
         why = (
             "something else ran: the idle machine drew more than the loaded one"
             if drawn
-            else "nothing here says what the node draws"
+            else "the power of the node is unknown"
         )
         remarks.append(f"no power: {why} (lull sources)")
     elif all(figure.kind is EnergyKind.ESTIMATED for figure in (watts.idle_node, watts.busy_node) if figure):

@@ -23,8 +23,8 @@ from lull.model.machine import BY_HAND, Machine, kept_machine, read_machine_file
 from lull.model.machine_text import machine_text
 
 HEADING = """\
-What lull calibrate measured of this machine: medians, low and high are quartiles, of power the band of its source.
-docs/reference/machine-toml.md says what each key is. LULL_MACHINE=builtin makes Lull do without."""
+Measurements of this machine by lull calibrate: medians; low and high are quartiles, for power the band of its source.
+docs/reference/machine-toml.md describes each key. LULL_MACHINE=builtin makes Lull ignore this file."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
         words = f"{wanted.launcher[0]} is not a known launcher"
         raise UsageError("calibrate", words, "lull calibrate -- mpirun -n 2 --host A,B")
     if not wanted.storage.is_dir():
-        raise UsageError("calibrate", f"{wanted.storage} is no folder", "name one with --storage")
+        raise UsageError("calibrate", f"{wanted.storage} is not a folder", "name one with --storage")
     by_hand, remarks = written_by_hand(out)
     host = record.this_host()
     launcher, storage = shlex.join(wanted.launcher), str(wanted.storage.resolve())
@@ -83,7 +83,7 @@ def written_by_hand(out: Path) -> tuple[dict[str, Any], list[str]]:
     """
     if not out.exists():
         return {}, []
-    asked = f"keep what {out} says that nobody can measure"
+    asked = f"keep the hand-written tables of {out}"
     try:
         before = read_machine_file(out, asked)
     except UsageError as error:
@@ -109,7 +109,7 @@ def _measure(bench: Bench, state: CalibrationState) -> None:
                 bench.interrupts.check("calibrate")
                 observed = part.measure(bench)
             except InterruptedBySignal as stop:
-                fix = "what was measured is kept: the same command goes on from there"
+                fix = "the measurements are kept: the same command continues from there"
                 raise InterruptedBySignal("calibrate", stop.signum, fix) from stop
             except LullError as error:
                 raise LullError(f"calibrate, {part.name}", str(error)) from error

@@ -160,5 +160,5 @@ def _interleaved(cmd: Sequence[str], label: str | None, out: Path, warmup: int) 
         raise UsageError("measure --interleave", "--label names one command", "give each file its own label")
     options = [text for text in cmd if text.startswith("-")]
     if options:
-        raise UsageError("measure --interleave", f"{options[0]} stands behind a file", "put options before the files")
+        raise UsageError("measure --interleave", f"{options[0]} follows a file", "put options before the files")
     return read_commands([Path(text) for text in cmd], out, warmup)

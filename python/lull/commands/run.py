@@ -69,7 +69,7 @@ def run(
             "run on hosts", "--hosts and --nodes are both given", "choose one; LULL_NODES splits each host"
         )
     if rate is not None and hosts is None:
-        raise UsageError(f"run with links of {rate}", "there are no hosts to link", "say how many with --hosts")
+        raise UsageError(f"run with links of {rate}", "there are no hosts to link", "give their number with --hosts")
     program = installed.find_program(app)
     checked_settings()
     if hosts is not None:

@@ -137,7 +137,7 @@ def what_a_measurement_uses(found: Sequence[_core.Source]) -> str:
     line = f"A measurement here uses: {named}."
     kinds = {channel.kind for source in used for channel in source.channels if channel.domain not in ("wire", "nic")}
     if not kinds:
-        line += " Only traffic is counted: nothing here says what the node consumes."
+        line += " Only traffic is counted: the consumption of the node is unknown."
     elif kinds <= {EnergyKind.ESTIMATED.value}:
         line += " No meter can be read: the energy of the node is an estimate from CPU time, with a wide band."
     return line

@@ -160,7 +160,7 @@ def refuse_mixed(first: Quantity, second: Quantity) -> None:
             f"compare {first.run.label} with {second.run.label}",
             f"the energy of the first is {' and '.join(kinds[0])}, of the second {' and '.join(kinds[1])},"
             " and a difference of methods would pass for one of programs",
-            "measure both the same way, or say --allow-mixed",
+            "measure both by the same method, or use --allow-mixed",
         )
 
 

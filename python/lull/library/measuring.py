@@ -76,7 +76,7 @@ def measure(
     asked = SessionRequest(Plan(runs), None, rate, settings, quiet=True, publish=None)
     code = measure_commands([one], asked, may_rename=out is None, tells=False)
     if not one.finished:
-        raise LullError(f"measure {words[0]}", f"it could not be started (exit code {code})", "see what it said above")
+        raise LullError(f"measure {words[0]}", f"it could not be started (exit code {code})", "see its output above")
     return load_record(one.folder)
 
 

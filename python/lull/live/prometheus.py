@@ -55,7 +55,7 @@ def metrics(readings: Sequence[NodeReading]) -> Iterator[Metric]:
     )
     whole = GaugeMetricFamily(
         "lull_total_power_watts",
-        "Power of the node, nothing counted twice, and of its wires beside it.",
+        "Power of the node, with nothing counted twice, and separately of its wires.",
         labels=("host", "domain", "scope", "kind"),
     )
     run = GaugeMetricFamily("lull_measurement_run", "The run a measurement is at.", labels=("host", "label"))
@@ -115,7 +115,7 @@ def parsed_address(address: str) -> tuple[str, int]:
     """
     host, _, port = address.rpartition(":")
     if not port.isdigit() or int(port) > 65535:
-        raise UsageError("export --listen", f"{address!r} is no HOST:PORT", "e.g. 127.0.0.1:9464")
+        raise UsageError("export --listen", f"{address!r} is not HOST:PORT", "e.g. 127.0.0.1:9464")
     return host.strip("[]") or "127.0.0.1", int(port)
 
 

@@ -74,7 +74,7 @@ def read_published(record: Path) -> list[NodeReading]:
         except OSError as error:
             raise LullError(asked, f"{path}: {describe_os_error(error)}") from error
         except ValidationError as error:
-            raise LullError(asked, f"{path} is no reading of this version of Lull") from error
+            raise LullError(asked, f"{path} is not a reading of this version of Lull") from error
     now = datetime.now(UTC)
     fresh = [one for one in found if (now - one.time).total_seconds() < STALE_S]
     if found and not fresh:

@@ -61,11 +61,11 @@ def read_command(path: Path, out: Path, warmup: int) -> Command:
         content = parse_toml(path.read_bytes())
         described = CommandFile.model_validate(content)
     except OSError as error:
-        raise LullError(asked, describe_os_error(error), "name TOML files behind --interleave") from error
+        raise LullError(asked, describe_os_error(error), "name TOML files after --interleave") from error
     except ValidationError as error:
         raise UsageError(asked, _first_mistake(error)) from error
-    except DamagedError as error:
-        raise UsageError(asked, f"it is no TOML: {error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(asked, f"it is not TOML: {error}") from error
     label = described.label or path.stem
     if label in {".", ".."}:
         raise UsageError(asked, f"the label {label!r} cannot be the name of a folder", "choose another")

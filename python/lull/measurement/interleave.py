@@ -1,9 +1,9 @@
 """Interleaved runs: in every round each member runs once, so that a drift of the machine affects all alike.
 
 A seed and the number of the round determine the order in the round: in a fixed order, the second member would always
-run on a machine that the first has warmed up. The order does not depend on what ran before, so a resumed series
-runs what an uninterrupted one would. Rounds below 0 are warm-ups. The commands of `lull measure`, the points of a study
-and the simulations of a sweep are interleaved here.
+run on a machine that the first has warmed up. The order does not depend on what ran before, so a resumed series runs
+what an uninterrupted one would. Rounds below 0 are warm-ups. The commands of `lull measure`, the points of a study and
+the simulations of a sweep are interleaved here.
 """
 
 from __future__ import annotations

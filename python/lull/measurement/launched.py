@@ -196,8 +196,8 @@ def refuse(place: JobRank, options: Sequence[str]) -> None:
     if options:
         raise UsageError(
             f"measure {options[0]}",
-            f"{place.launcher} started this as one rank of a job, which has no say over the others",
-            f"leave it out, or say lull measure {options[0]} ... -- mpirun ...",
+            f"{place.launcher} started this as one rank of a job, which cannot control the others",
+            f"leave it out, or run lull measure {options[0]} ... -- mpirun ...",
         )
 
 
@@ -223,7 +223,7 @@ def measure(
         raise UsageError(
             "measure several runs",
             f"{place.launcher} starts each rank once, and a parallel program cannot begin twice in one rank",
-            "start the launcher once for each run, with --append DIR, or say lull measure --runs N -- mpirun ...",
+            "start the launcher once for each run, with --append DIR, or run lull measure --runs N -- mpirun ...",
         )
     name = readable(label or Path(command[0]).name)
     target = target_of(place, name, out, append)

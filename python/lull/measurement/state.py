@@ -73,7 +73,7 @@ class StudyConditions(BaseModel):
                 for path, state in now.programs.items()
                 if self.programs.get(path, "" if state.startswith(PROGRAM) else state) != state
             ]
-            words.extend(f"{Path(path).name} has been built anew" for path in changed)
+            words.extend(f"{Path(path).name} has been rebuilt" for path in changed)
         return words
 
 
@@ -217,7 +217,7 @@ def take_up(state: StudyState, now: StudyConditions, resume: bool | None) -> str
     words = ""
     differences = state.begun.differences(now) if state.begun else []
     if differences and resume:
-        raise LullError(asked, "; ".join(differences), "--fresh starts anew, --out names another folder")
+        raise LullError(asked, "; ".join(differences), "--fresh starts again, --out names another folder")
     if differences:
         aside = state.set_aside()
         words = f"what was in {state.out} is now in {aside}: {'; '.join(differences)}"
@@ -233,5 +233,5 @@ def _read_begun(path: Path) -> StudyConditions:
         return StudyConditions.model_validate(parse_json(path.read_bytes()))
     except (OSError, DamagedError, ValidationError) as error:
         raise LullError(
-            f"take up the study in {path.parent.parent}", f"{path.name} is damaged", "--fresh begins anew"
+            f"take up the study in {path.parent.parent}", f"{path.name} is damaged", "--fresh starts again"
         ) from error

@@ -37,7 +37,7 @@ def cpu_time(sysroot: Path = Path("/")) -> CpuTime:
     try:
         first = path.read_text(encoding="utf-8").partition("\n")[0].split()
     except (OSError, UnicodeDecodeError) as error:
-        raise LullError(asked, describe_os_error(error) if isinstance(error, OSError) else "it is no text") from error
+        raise LullError(asked, describe_os_error(error) if isinstance(error, OSError) else "it is not text") from error
     columns = first[1 : COUNTED_COLUMNS + 1]
     if not first or first[0] != "cpu" or len(columns) < COUNTED_COLUMNS or not all(map(str.isdigit, columns)):
         raise LullError(asked, "it does not begin with the time of all CPUs")

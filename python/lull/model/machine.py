@@ -52,7 +52,7 @@ class Figure(MachineTable):
     def _in_order(self) -> Self:
         low, value, high = self.band
         if not low <= value <= high:
-            raise ValueError(f"low, value and high are {low:g}, {value:g} and {high:g}, which is no ascending order")
+            raise ValueError(f"low, value and high are {low:g}, {value:g} and {high:g}, which are not ascending")
         return self
 
 

@@ -164,8 +164,8 @@ def case_of(site: Site, figures: Path | None) -> Case:
         machine, simulation = found
     elif site.machine.nodes is None or site.machine.cores is None:
         raise UsageError(
-            "advise who writes the output",
-            "nothing says how many nodes and cores there are",
+            "advise on output",
+            "the numbers of nodes and cores are missing",
             "add --nodes and --cores, name a site, or the figures of a run with --from",
         )
     _set(machine, site.machine)

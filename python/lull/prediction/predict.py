@@ -100,7 +100,7 @@ def predict(program: Program, question: Question, interrupts: Interrupts) -> Pre
     files = {name: SimulationFile.model_validate_json(outcome.file) for name, outcome in done.items()}
     baseline = files[ACTIVE.name]
     if baseline.repeats[0].ended_early or baseline.repeats[0].jobs[0].time is None:
-        raise LullError(asked, "the simulation did not come to the end of the program", "leave out end")
+        raise LullError(asked, "the simulation did not reach the end of the program", "leave out end")
     for mode in question.modes[1:]:
         compared = against(files[mode.name], baseline)
         files[mode.name] = files[mode.name].model_copy(update={"repeats": [compared]})
@@ -206,7 +206,7 @@ def _recording(program: Program, run_time_s: float) -> Range:
 
 
 def _not_modelled(program: Program, question: Question, described: Description) -> list[str]:
-    lines = ["other jobs on the network, and what an operating system does beside the program"]
+    lines = ["other jobs on the network, and noise of the operating system"]
     job = described.content["jobs"][0]
     if program.traced:
         scale = job.get("compute_scale", 1)
@@ -218,7 +218,7 @@ def _not_modelled(program: Program, question: Question, described: Description) 
     if str(job.get("overhead", "0 s")).split()[0] == "0":
         lines.append("what a message costs its process: jobs.0.overhead is 0")
     if len(program.traced) > 1:
-        lines.append("differences between processes alike, and growth other than c P^a through two points")
+        lines.append("differences between similar processes, and growth other than c P^a through two points")
     missing = [name for name in COUNTED if getattr(question.machine.watts, name) is None]
     if missing:
         lines.append(f"energy of what the machine's file has no watts for: {', '.join(missing)}")

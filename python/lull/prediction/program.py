@@ -156,7 +156,7 @@ def of_record(folder: Path, processes: int | None) -> Program:
         job |= {"key_bytes": given.key_bytes, "payload": given.payload, "digit_bits": given.digit_bits}
     started = processes_of(command[:place])
     if processes is None and started is None:
-        raise UsageError(asked, "its command does not say how many processes it had", "add --processes")
+        raise UsageError(asked, "its command does not give the number of processes", "add --processes")
     remarks.append("one pass is predicted, by the skeleton of the application")
     return Program(name, job, processes or (started or 1) * given.threads, remarks=tuple(remarks))
 
@@ -190,8 +190,8 @@ def _smaller_command(command: Sequence[str], started: int | None, tracing: Traci
         raise UsageError(asked, f"the command starts {started}", "a trace cannot be replayed by fewer: start fewer")
     fewer = started // 2 if tracing.smaller is None else tracing.smaller
     if not 1 < fewer < started:
-        found = f"a run of {fewer} beside that of {started} would not show how it grows"
-        raise UsageError(asked, found, "start more, or say with --smaller how many the second run has")
+        found = f"a run of {fewer} in addition to that of {started} would not show the growth"
+        raise UsageError(asked, found, "start more, or give those of the second run with --smaller")
     return with_processes(command, fewer)
 
 
@@ -200,7 +200,7 @@ def _trace(command: Sequence[str], folder: Path, name: str, tracing: Tracing) ->
     with _stdout_on_stderr():
         code = record_trace(Recording(command, name, folder, tracing.hz, tracing.settings, quiet=False, keep_raw=False))
     if code != 0 and (is_trace(folder) or not folder.exists()):
-        raise LullError(f"trace {shlex.join(command)}", f"it failed with exit code {code}", "see what it said above")
+        raise LullError(f"trace {shlex.join(command)}", f"it failed with exit code {code}", "see its output above")
     if not is_trace(folder):
         raise LullError(f"trace {shlex.join(command)}", "it left no trace", "see above; lull doctor looks at MPI")
 

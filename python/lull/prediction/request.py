@@ -63,7 +63,7 @@ def answer(asked: PredictionRequest) -> tuple[Prediction, Path]:
     machine = read_machine(asked.on)
     if not machine.topology:
         fix = "add [topology] and [network] to it, or name another with --on"
-        raise UsageError(f"predict on {asked.on}", "its file says nothing of the machine's network", fix)
+        raise UsageError(f"predict on {asked.on}", "its file does not describe the machine's network", fix)
     modes = modes_named(asked.power)
     check_links(machine, modes)
     settings = checked_settings()

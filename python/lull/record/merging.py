@@ -112,7 +112,7 @@ def _missing_in_words(missing: Sequence[int], ranks: dict[int, Rank]) -> str:
     if unknown:
         said.append(
             f"nothing arrived from rank {ranges(unknown)}, and the energy of their nodes is missing unless it has"
-            " other ranks; nodes meet in the folder of the record: it must be on a file system they share"
+            " other ranks; nodes exchange their data in the folder of the record, which must be on a shared file system"
         )
     return "; ".join(said)
 

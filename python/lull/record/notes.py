@@ -53,8 +53,8 @@ def _others(good: Sequence[Repeat], cores: int) -> list[str]:
     if not shares or max(shares) < OTHERS:
         return []
     return [
-        f"other programs kept up to {formatting.percent(min(1.0, max(shares)))} of the CPUs busy meanwhile: the energy"
-        " is theirs, too, and the time may be longer"
+        f"other programs used up to {formatting.percent(min(1.0, max(shares)))} of the CPUs: the energy includes"
+        " theirs, and the time may be longer"
     ]
 
 

@@ -97,7 +97,9 @@ def _base(given: object, path: Path, asked: str) -> dict[str, Any]:
         return read_file(path.parent / given)
     if isinstance(given, dict):
         return with_files_beside(given, path.parent)
-    raise UsageError(asked, "base is missing" if given is None else "base is no path and no table", 'base = "net.toml"')
+    raise UsageError(
+        asked, "base is missing" if given is None else "base is neither a path nor a table", 'base = "net.toml"'
+    )
 
 
 def _matrix(given: object, asked: str) -> dict[str, list[Any]]:
@@ -122,13 +124,13 @@ def _matrix(given: object, asked: str) -> dict[str, list[Any]]:
 
 def _excluded(given: object, matrix: Mapping[str, list[Any]], asked: str) -> list[Factors]:
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        raise UsageError(asked, "exclude is no list of tables", "head each with [[exclude]]")
+        raise UsageError(asked, "exclude is not a list of tables", "head each with [[exclude]]")
     excluded = [_flat(one) for one in given]
     for place_, one in enumerate(excluded):
         for key, value in one.items():
             where = f"exclude.{place_}.{key}"
             if key not in matrix:
-                raise UsageError(asked, f"{where} is no key of the matrix", _core.nearest(key, list(matrix)))
+                raise UsageError(asked, f"{where} is not a key of the matrix", _core.nearest(key, list(matrix)))
             if value not in matrix[key]:
                 raise UsageError(
                     asked, f"{where} is {value!r}, which the matrix does not have", "name one of its values"

@@ -28,7 +28,7 @@ def function_of(name: str) -> Callable[..., object]:
     if place.endswith(".py"):
         spec = importlib.util.spec_from_file_location(Path(place).stem, place)
         if spec is None or spec.loader is None:
-            raise ImportError(f"{place} is no module")
+            raise ImportError(f"{place} is not a module")
         module = importlib.util.module_from_spec(spec)
         sys.path.insert(0, str(Path(place).parent))
         spec.loader.exec_module(module)
@@ -36,7 +36,7 @@ def function_of(name: str) -> Callable[..., object]:
         module = importlib.import_module(place)
     found: Callable[..., object] = getattr(module, function)
     if not callable(found):
-        raise TypeError(f"{name} is no function")
+        raise TypeError(f"{name} is not a function")
     return found
 
 

@@ -159,7 +159,7 @@ def test_advice_shows_itself_in_a_notebook(tmp_path: Path) -> None:
 
 def test_what_was_chosen_already_is_left_as_it_is() -> None:
     found = advise(facts_of(run_of(waiting("interrupt"))), machine(), objective_named("energy"))
-    assert found.advised == [] and found.sentence == "Stay as it is: of what can be told nothing gives less energy."
+    assert found.advised == [] and found.sentence == "Change nothing: no predicted alternative gives less energy."
 
 
 def test_energy_is_not_saved_for_more_time_than_was_allowed() -> None:

@@ -33,7 +33,7 @@ def test_a_variable_that_is_no_setting_is_pointed_out_with_the_nearest(lull: Lul
     lull.env["LULL_WIAT"] = "poll"
     done = lull.run("settings")
     assert done.returncode == 0
-    assert "LULL_WIAT is no setting, did you mean LULL_WAIT?" in done.stderr
+    assert "LULL_WIAT is not a setting, did you mean LULL_WAIT?" in done.stderr
 
 
 def test_sources_end_with_what_a_measurement_would_use(lull: Lull) -> None:

@@ -34,7 +34,7 @@ def test_a_calibration_goes_on_after_an_interrupt_and_its_file_is_found(at_home:
     started.send_signal(signal.SIGINT)
     said = started.communicate(timeout=TIMEOUT_S)[1]
     assert started.returncode == 130
-    assert "the same command goes on from there" in said.splitlines()[-1] and "Traceback" not in said
+    assert "the same command continues from there" in said.splitlines()[-1] and "Traceback" not in said
     before = kept_parts(at_home.folder)
 
     done = at_home.run("calibrate", "--quick")
@@ -64,7 +64,7 @@ def test_a_calibration_goes_on_after_an_interrupt_and_its_file_is_found(at_home:
     assert shown.returncode == 0 and "shared-memory" in shown.stdout
     assert json.loads(at_home.run("calibrate", "--show", "--json").stdout)["form"] == 1
     refused = at_home.run("predict", "--on", "here", "--", "true")
-    assert refused.returncode == 2 and "says nothing of the machine's network" in refused.stderr
+    assert refused.returncode == 2 and "does not describe the machine's network" in refused.stderr
     assert at_home.run("run", "-n", "2", "shift", "--max", "64").returncode == 0
 
 
@@ -81,7 +81,7 @@ def test_choosers_refuse_a_machine_file_that_is_wrong(lull: Lull) -> None:
     ("words", "says"),
     [
         (("--", "./app"), "./app is not a known launcher"),
-        (("--storage", "nowhere"), "nowhere is no folder"),
+        (("--storage", "nowhere"), "nowhere is not a folder"),
         (("--show", "--quick"), "nothing is measured"),
         (("--show",), "this host has not been calibrated"),
     ],

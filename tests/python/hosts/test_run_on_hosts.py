@@ -143,7 +143,7 @@ def test_nothing_outlives_a_stopped_run_on_hosts(job: Lull, misfortune: str, how
     [
         (("--hosts", "3", "-n", "2"), "3 hosts are more than PEs, 2; raise -n"),
         (("--hosts", "2", "--nodes", "2", "-n", "2"), "--hosts and --nodes are both given"),
-        (("--rate", "1gbit", "-n", "2"), "there are no hosts to link; say how many with --hosts"),
+        (("--rate", "1gbit", "-n", "2"), "there are no hosts to link; give their number with --hosts"),
     ],
 )
 def test_what_cannot_be_meant_is_one_line(lull: Lull, options: tuple[str, ...], says: str) -> None:

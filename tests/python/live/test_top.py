@@ -204,7 +204,7 @@ def test_what_a_killed_measurement_published_is_refused_by_its_age(tmp_path: Pat
 def test_a_damaged_reading_is_refused_in_one_line(tmp_path: Path) -> None:
     Publisher(tmp_path / "r")
     (folder_beside(tmp_path / "r") / "n1.json").write_text('{"node": ')
-    with pytest.raises(LullError, match="no reading of this version"):
+    with pytest.raises(LullError, match="not a reading of this version"):
         read_published(tmp_path / "r")
 
 

@@ -70,7 +70,7 @@ def test_a_command_runs_in_its_folder_and_with_its_variables(lull: Lull) -> None
         ("command = 'true'\ncwd = 'nowhere'", "cwd: there is no folder nowhere"),
         ("command = 'true'\nenv = {LULL_METER_HZ = '3'}", "set it for lull measure itself"),
         ("command = 'true'\nfactors = {a = []}", "factors: "),
-        ("command = ", "it is no TOML"),
+        ("command = ", "it is not TOML"),
         ("command = 'true'\nlabel = 'b'", "2 files have the label 'b'"),
     ],
 )

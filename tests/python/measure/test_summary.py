@@ -74,5 +74,5 @@ def test_others_and_processes_left_behind_are_caveats() -> None:
     whole = run(times=[10.0] * 6)
     busy = [one.model_copy(update={"others_cpu_s": 8 * 16.0, "left_behind": 1}) for one in whole.repeats]
     caveats = compare_runs(whole, whole.model_copy(update={"repeats": busy, "label": "B"})).warnings
-    assert any("B: other programs kept up to 80 % of the CPUs busy" in line for line in caveats)
+    assert any("B: other programs used up to 80 % of the CPUs" in line for line in caveats)
     assert any("B: 6 repeats left processes behind" in line for line in caveats)

@@ -112,7 +112,7 @@ def test_the_total_of_a_tree_counts_nothing_twice(lull: Lull, trees: Path, name:
 
 def test_a_machine_that_only_counts_traffic_is_not_said_to_estimate_its_node(lull: Lull, trees: Path) -> None:
     done = lull.run("sources", "--sysroot", str(trees / "eth"))
-    assert done.stdout.strip().endswith("Only traffic is counted: nothing here says what the node consumes.")
+    assert done.stdout.strip().endswith("Only traffic is counted: the consumption of the node is unknown.")
 
 
 def test_perf_that_is_forbidden_says_the_line_that_mends_it(lull: Lull, trees: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_preset_of_a_network_is_a_machine_without_watts() -> None:
             "[topology]\nradix = 4\n[watts.idle_node]\nvalue = 3\nsource = 'x'",
             "idle_node and busy_node belong together",
         ),
-        ("[topology]\nradix = 4\n[watts.link]\nvalue = 3\nlow = 4\nsource = 'x'", "which is no ascending order"),
+        ("[topology]\nradix = 4\n[watts.link]\nvalue = 3\nlow = 4\nsource = 'x'", "which are not ascending"),
         ("[topology]\nradix = 4\n[node]\nsockets = 3", "node.sockets: there is no such key"),
         ("form = 2", "form: it is 2; this version of Lull reads 1"),
         ("[topology", "it is not TOML"),
@@ -313,7 +313,7 @@ def test_an_application_of_ours_is_predicted_from_its_record(tmp_path: Path, mac
         ("./other -n 4", "it is a record of other, without a trace"),
         ("lull run -n 4 index_gather --cache", "--cache, which the skeleton of index_gather has not"),
         ("lull run -n 4 histogram --items many", "its command is not understood"),
-        ("histogram --items 5", "does not say how many processes"),
+        ("histogram --items 5", "does not give the number of processes"),
     ],
 )
 def test_a_record_without_a_skeleton_is_refused(tmp_path: Path, command: str, says: str) -> None:

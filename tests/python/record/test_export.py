@@ -82,7 +82,7 @@ def test_an_address_without_a_host_is_this_machine_alone(text: str, found: tuple
 
 @pytest.mark.parametrize("text", ["here", "a:b", "1.2.3.4:70000", ""])
 def test_what_is_no_address_is_a_mistake_of_usage(text: str) -> None:
-    with pytest.raises(UsageError, match="no HOST:PORT"):
+    with pytest.raises(UsageError, match="is not HOST:PORT"):
         parsed_address(text)
 
 

@@ -84,7 +84,7 @@ def test_a_value_may_be_a_whole_table(tmp_path):
         ('base = "net.toml"\n[matrix]\n"jobs.0.load" = [0.5, 2]\n', "at jobs.0.load 2: jobs.0.load is 2"),
         ('base = "net.toml"\n[matrix]\n"jobs.1.load" = [0.5]\n', "jobs has no number 1"),
         ('base = "net.toml"\n[matrix]\n"power.mod" = ["active"]\n', "power.mod is not a key here; did you mean mode?"),
-        ('base = "net.toml"\n[matrix]\nseed = [1]\n[[exclude]]\nsed = 1\n', "exclude.0.sed is no key of the matrix"),
+        ('base = "net.toml"\n[matrix]\nseed = [1]\n[[exclude]]\nsed = 1\n', "exclude.0.sed is not a key of the matrix"),
         ('base = "net.toml"\n[matrix]\nseed = [1]\n[[exclude]]\nseed = 2\n', "which the matrix does not have"),
         ('base = "net.toml"\n[matrix]\nseed = [1]\n[[exclude]]\nseed = 1\n', "every point is excluded"),
         (

@@ -203,7 +203,7 @@ def test_an_interrupt_keeps_what_is_finished_and_exits_130(study: Lull) -> None:
     [
         (lambda study: study.env.update(LULL_WAIT="poll"), "LULL_WAIT was interrupt and is poll"),
         (lambda study: (study.folder / "small.toml").write_text(STUDY.replace("runs = 3", "runs = 4")), "changed"),
-        (lambda study: (study.folder / "program.py").write_text(PROGRAM + "\n"), "program.py has been built anew"),
+        (lambda study: (study.folder / "program.py").write_text(PROGRAM + "\n"), "program.py has been rebuilt"),
     ],
 )
 def test_what_no_longer_belongs_together_is_refused_with_the_difference(study: Lull, change, words: str) -> None:
@@ -312,7 +312,7 @@ def test_a_program_by_a_relative_path_is_known_by_its_content(lull: Lull) -> Non
     os.utime(lull.folder / "change" / "app", ns=(status.st_atime_ns, status.st_mtime_ns))
     done = lull.run("study", "./gate.toml", "--out", "gate")
     assert done.returncode == 0
-    assert "app has been built anew" in done.stderr and "is complete" not in done.stderr
+    assert "app has been rebuilt" in done.stderr and "is complete" not in done.stderr
 
 
 def test_a_program_on_path_and_an_input_are_known_by_their_content(lull: Lull) -> None:
@@ -324,9 +324,9 @@ def test_a_program_on_path_and_an_input_are_known_by_their_content(lull: Lull) -
     assert lull.run("study", "./gate.toml", "--out", "gate").returncode == 0
     assert "is complete" in lull.run("study", "./gate.toml", "--out", "gate").stderr
     (lull.folder / "deck").write_text("two")
-    assert "deck has been built anew" in lull.run("study", "./gate.toml", "--out", "gate").stderr
+    assert "deck has been rebuilt" in lull.run("study", "./gate.toml", "--out", "gate").stderr
     program(lull.folder / "bin" / "app", "cat deck; true")
-    assert "app has been built anew" in lull.run("study", "./gate.toml", "--out", "gate").stderr
+    assert "app has been rebuilt" in lull.run("study", "./gate.toml", "--out", "gate").stderr
 
 
 def test_fresh_gets_past_a_damaged_note_and_links(study: Lull) -> None:

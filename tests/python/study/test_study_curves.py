@@ -96,7 +96,7 @@ def test_a_study_without_any_point_is_refused(tmp_path: Path) -> None:
     ("before", "after", "words"),
     [
         ('over = "pause"', 'over = "pace"', "no factor 'pace', did you mean pause?"),
-        ('over = "pause"', 'over = "colour"', "'red' is no positive number"),
+        ('over = "pause"', 'over = "colour"', "'red' is not a positive number"),
         ('over = "pause"', 'over = "way"', "the same factor, way"),
         ('bars = "way"', 'bars = "pause"', "groups and bars are the same factor, pause"),
         ('groups = "pause"', 'groups = "pace"', "no factor 'pace', did you mean pause?"),

@@ -314,7 +314,7 @@ def test_a_small_study_runs_resumes_and_tells(lull: Lull) -> None:
     assert "Does it sleep?" in report
     assert "Spread, fat-tree-4608" in report
     again = lull.run("study", "./small.toml", "--quick")
-    assert "all of it is in" in again.stderr
+    assert "all requested simulations are in" in again.stderr
     assert again.stdout == whole.stdout
 
 
@@ -327,7 +327,7 @@ def test_only_the_points_of_a_pattern_and_what_they_are_held_against_are_simulat
     assert {row["mode"] for row in rows} == {"active", "deep-sleep"}
     wrong = lull.run("study", "./small.toml", "--quick", "--grid", "single", "--only", "multi.*")
     assert wrong.returncode == 2
-    assert "no point of it is called 'multi.*'; one is called single." in wrong.stderr
+    assert "it has no point named 'multi.*'; one is named single." in wrong.stderr
 
 
 def test_an_interrupted_study_tells_what_is_there(lull: Lull) -> None:
@@ -338,7 +338,7 @@ def test_an_interrupted_study_tells_what_is_there(lull: Lull) -> None:
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=TIMEOUT_S)
     assert started.returncode == 130, said
-    assert "what is there is told in" in said
+    assert "the results so far are in" in said
     rows = list(csv.DictReader((out / "points.csv").open()))
     assert len({row["point"] for row in rows}) == len(list(out.glob(".state/*/000.json")))
     assert "<svg" in (out / "report.html").read_text()
@@ -374,7 +374,7 @@ def test_what_an_earlier_study_found_is_taken_and_some_of_it_checked(lull: Lull)
     ("content", "words"),
     [
         ("a,b\n", "its columns are not those of a points.csv"),
-        (csv_text([row("miniamr", "active")]), "none of its 1 rows is of this study as it is now; leave out --take"),
+        (csv_text([row("miniamr", "active")]), "none of its 1 rows belongs to this study now; leave out --take"),
     ],
 )
 def test_what_cannot_be_taken_is_refused(lull: Lull, content: str, words: str) -> None:

@@ -92,7 +92,7 @@ def sentences(summary: Summary) -> list[str]:
             f"{_pct(s.time_error_median_pct)} of time, {_pct(s.time_error_worst_pct)} at worst{energy}"
         )
     if s.not_told:
-        words.append(f"{count(s.not_told, 'alternative')} {'was' if s.not_told == 1 else 'were'} not told")
+        words.append(f"{count(s.not_told, 'alternative')} {'has' if s.not_told == 1 else 'have'} no prediction")
     if s.wrong_points:
         words.append(
             f"by a wrong machine file, {count(s.wrong_points, 'point')}: {_pct(s.wrong_start_mean_pct)} more in the "

@@ -46,7 +46,7 @@ class PublishedStatement(StudyTable):
         if self.figure and self.figure not in FIGURES:
             raise ValueError(f"no figure {self.figure!r}, {nearest(self.figure, list(FIGURES))}")
         if self.figure and self.paper is None:
-            raise ValueError("a figure stands beside the paper's, which is missing: paper")
+            raise ValueError("a figure is compared with the paper's, which is missing: paper")
         return self
 
 

@@ -245,7 +245,7 @@ def _link(on: Machine, key: str) -> float:
         return float(value)
     text = re.fullmatch(r"([\d.eE+-]+)\s*(ps|ns|us|ms|s)", value)
     if text is None:
-        raise NotToldError(f"power.{key} is {value!r}, which is no time")
+        raise NotToldError(f"power.{key} is {value!r}, which is not a time")
     return float(text[1]) * SECONDS[text[2]]
 
 

@@ -218,7 +218,7 @@ class StudyOfRuns(Study):
     def _is_of_numbers(self, where: str, factor: str) -> None:
         wrong = [value for value in self.factors[factor] if not isinstance(value, int | float) or value <= 0]
         if wrong:
-            raise ValueError(f"{where}: over {factor}, whose value {wrong[0]!r} is no positive number")
+            raise ValueError(f"{where}: over {factor}, whose value {wrong[0]!r} is not a positive number")
 
     def _placeholders_are_known(self) -> None:
         meanings = [meaning.args or [] for by_value in self.values.values() for meaning in by_value.values()]

@@ -52,7 +52,7 @@ def read_earlier_rows(path: Path, points: Sequence[Point]) -> EarlierRows:
         raise UsageError(asked, f"a row of it is damaged ({error})", "name another") from error
     whole = {name: of for name, of in rows.items() if len(of) == len(named[name].jobs)}
     if not whole:
-        raise UsageError(asked, f"none of its {others} rows is of this study as it is now", "leave out --take")
+        raise UsageError(asked, f"none of its {others} rows belongs to this study now", "leave out --take")
     return whole
 
 

@@ -85,7 +85,7 @@ def selected(points: Sequence[Point], grids: Sequence[str], patterns: Sequence[s
     of_grids = [point for point in points if not grids or point.grid in grids]
     for pattern in patterns:
         if not any(fnmatchcase(point.name, pattern) for point in of_grids):
-            raise UsageError(asked, f"no point of it is called {pattern!r}", f"one is called {of_grids[0].name}")
+            raise UsageError(asked, f"it has no point named {pattern!r}", f"one is named {of_grids[0].name}")
     chosen = [
         point for point in of_grids if not patterns or any(fnmatchcase(point.name, pattern) for pattern in patterns)
     ]

@@ -47,7 +47,7 @@ def run(whole: StudyOfSimulations, request: Request) -> None:
                 print(f"lull: the results so far are in {report}", file=sys.stderr)
                 raise
         if not left:
-            print(f"lull: the study in {request.folder} is complete; --fresh runs it again", file=sys.stderr)
+            print(f"lull: all requested simulations are in {request.folder}; --fresh runs them again", file=sys.stderr)
         outcome = outcome_of(chosen, points, state, taken)
         report = write(chosen, outcome, state)
     console = output()
