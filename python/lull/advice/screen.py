@@ -69,7 +69,7 @@ def rows(advice: Advice) -> list[tuple[str, ...]]:
 
 def untold_words(advice: Advice) -> list[str]:
     """A line for each choice without a prediction, with the measurement that would help."""
-    return [f"cannot tell, {one.choice}: {one.why}; measure: {one.measure}" for one in advice.untold]
+    return [f"no prediction, {one.choice}: {one.why}; measure: {one.measure}" for one in advice.untold]
 
 
 def _share(change: Band | None, of: float | None) -> tuple[str, str]:

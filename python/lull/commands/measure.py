@@ -149,7 +149,7 @@ def _one_command(cmd: Sequence[str], label: str | None, out: Path | None, warmup
 def _further(
     cmd: Sequence[str], label: str | None, folder: Path, hz: float, settings: Mapping[str, str], warmup: int
 ) -> Command:
-    """The command of a record that stands, which is ours to add to until the end of the command line's call."""
+    """The command of an existing record, which is locked for additions until the end of this call."""
     click.get_current_context().with_resource(appending(folder))
     name = check_same(record.read(folder), folder, cmd, label, hz, settings)
     return Command(name, cmd, folder, warmup, append=True)

@@ -53,7 +53,7 @@ def trace() -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the trace.  [default: results/LABEL-TIME]")
 @click.option("--label", help="Name of the run in tables and plots.  [default: the name of CMD]")
 @click.option("--hz", type=click.FloatRange(0.1, 100), help="Meter readings per second.  [default: LULL_METER_HZ, 10]")
-@click.option("--keep-raw", is_flag=True, help="Keep what the processes wrote beside the archive made of it.")
+@click.option("--keep-raw", is_flag=True, help="Keep the recordings of the processes in addition to the archive.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no power while CMD runs.")
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
 def record_command(
@@ -83,7 +83,7 @@ def record_command(
     "convert", short_help="Convert the recordings of a run that another launcher started, or that was killed."
 )
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--keep-raw", is_flag=True, help="Keep what the processes wrote beside the archive made of it.")
+@click.option("--keep-raw", is_flag=True, help="Keep the recordings of the processes in addition to the archive.")
 def convert_command(folder: Path, keep_raw: bool) -> None:
     """Make the OTF2 archive of what processes have recorded in DIR, the folder that LULL_TRACE named.
 

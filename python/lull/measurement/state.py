@@ -57,7 +57,7 @@ class StudyConditions(BaseModel):
         if self.study != now.study:
             words.append(f"it holds the study {self.study}")
         if self.quick != now.quick:
-            words.append(f"it was begun with{'' if self.quick else 'out'} --quick")
+            words.append(f"it was started with{'' if self.quick else 'out'} --quick")
         elif self.description != now.description:
             words.append("its description has changed")
         for variable in sorted({*self.settings, *now.settings}):
@@ -183,7 +183,7 @@ class StudyState:
             repeats = [Repeat.model_validate_json((folder / f"{i:03}.json").read_bytes()) for i in range(runs)]
             samples = pa.concat_tables([read_table(folder / f"{i:03}.parquet") for i in range(runs)])
         except (OSError, ValidationError, pa.ArrowException) as error:
-            raise LullError(f"take up {point}", f"what was kept in {folder} is damaged", "start --fresh") from error
+            raise LullError(f"continue {point}", f"the saved data in {folder} is damaged", "start --fresh") from error
         return repeats, samples
 
     def write(self, path: Path, content: bytes) -> None:
@@ -220,7 +220,7 @@ def take_up(state: StudyState, now: StudyConditions, resume: bool | None) -> str
         raise LullError(asked, "; ".join(differences), "--fresh starts again, --out names another folder")
     if differences:
         aside = state.set_aside()
-        words = f"what was in {state.out} is now in {aside}: {'; '.join(differences)}"
+        words = f"the former content of {state.out} is now in {aside}: {'; '.join(differences)}"
     if state.begun is None:
         if resume:
             raise LullError(asked, "there is none", "leave out --resume to begin one")
@@ -233,5 +233,5 @@ def _read_begun(path: Path) -> StudyConditions:
         return StudyConditions.model_validate(parse_json(path.read_bytes()))
     except (OSError, DamagedError, ValidationError) as error:
         raise LullError(
-            f"take up the study in {path.parent.parent}", f"{path.name} is damaged", "--fresh starts again"
+            f"continue the study in {path.parent.parent}", f"{path.name} is damaged", "--fresh starts again"
         ) from error

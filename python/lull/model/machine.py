@@ -218,7 +218,7 @@ class Machine(MachineTable):
             if self.measured is None and figure.source is None:
                 raise ValueError(f"{where}.source: it is missing; only a file with [measured] may leave it out")
             if self.measured is not None and where.startswith("watts.") and figure.kind is None:
-                raise ValueError(f"{where}.kind: it is missing; power that was measured says how")
+                raise ValueError(f"{where}.kind: it is missing; measured power needs it")
         return self
 
 

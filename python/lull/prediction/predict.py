@@ -210,18 +210,18 @@ def _not_modelled(program: Program, question: Question, described: Description) 
     job = described.content["jobs"][0]
     if program.traced:
         scale = job.get("compute_scale", 1)
-        as_traced = "as fast as where it was traced" if scale == 1 else f"{scale:g} times as long as traced"
+        as_traced = "as fast as on the traced machine" if scale == 1 else f"{scale:g} times as long as traced"
         lines.append(f"processors of the machine: computing is {as_traced}; jobs.0.compute_scale changes it")
-        lines.append("files: what was read and written takes as long as where it was traced")
+        lines.append("files: reading and writing takes as long as on the traced machine")
         if not program.other_runs:
             lines.append("how runs of the program differ: --runs traces several")
     if str(job.get("overhead", "0 s")).split()[0] == "0":
-        lines.append("what a message costs its process: jobs.0.overhead is 0")
+        lines.append("the overhead of messages: jobs.0.overhead is 0")
     if len(program.traced) > 1:
         lines.append("differences between similar processes, and growth other than c P^a through two points")
     missing = [name for name in COUNTED if getattr(question.machine.watts, name) is None]
     if missing:
-        lines.append(f"energy of what the machine's file has no watts for: {', '.join(missing)}")
+        lines.append(f"energy of components without watts in the machine's file: {', '.join(missing)}")
     if question.machine.watts.link is not None:
         lines.append("idle nodes of the machine; idle links of its network are counted")
     return lines

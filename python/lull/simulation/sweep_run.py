@@ -125,7 +125,7 @@ def _write_record(sweep: Sweep, point: SweepPoint, state: StudyState, command: l
     try:
         links = pa.concat_tables([read_table(path.with_suffix(".parquet")) for path in kept])
     except (OSError, pa.ArrowException) as error:
-        raise LullError(f"take up {point.name}", f"what was kept in {folder} is damaged", "start --fresh") from error
+        raise LullError(f"continue {point.name}", f"the saved data in {folder} is damaged", "start --fresh") from error
     factors = {key: v if isinstance(v, str | int | float) else in_words(v) for key, v in point.factors.items()}
     run = simulation_record.run_of(point.name, command, file, started, factors)
     simulation_record.write(state.out / point.name, run, file, links)
@@ -160,4 +160,4 @@ def _load(state: StudyState, point: str, index: int) -> SimulationFile:
         whole = read_simulation(state.out / point)
         return whole.model_copy(update={"repeats": [whole.repeats[index]]})
     except (OSError, ValidationError) as error:
-        raise LullError(f"take up {point}", f"what was kept in {path.parent} is damaged", "start --fresh") from error
+        raise LullError(f"continue {point}", f"the saved data in {path.parent} is damaged", "start --fresh") from error

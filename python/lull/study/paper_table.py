@@ -31,7 +31,7 @@ def show(console: Console, paper: Paper | None, told: Sequence[ClaimResult]) -> 
     """Print all results, if there are any."""
     if told:
         console.print()
-        console.print(Text("What the paper says, and what was found here", style="bold"))
+        console.print(Text("The paper's statements, and the results here", style="bold"))
         if paper:
             console.print(Text(paper.citation), soft_wrap=True)
     for one in told:

@@ -112,9 +112,9 @@ def _of_processes(account: TraceAccount, before: str) -> TabledPlot:
         _legend(figure, states)
         words = ", ".join(f"{state} {formatting.percent(account.time.seconds(state) / account.time.total)}"
                           for state in states) if account.time.total > 0 else "no time"  # fmt: skip
-        plot = svg.Plot(figure, _titled(before, f"what the time of each process went on. All: {words}"))
+        plot = svg.Plot(figure, _titled(before, f"time of each process by activity. All: {words}"))
     table = [[name, *(f"{share:.1f} %" for share in row)] for name, row in zip(names, shares, strict=True)]
-    return TabledPlot("trace-processes", _titled(before, "what the time of each process went on"), plot,
+    return TabledPlot("trace-processes", _titled(before, "time of each process by activity"), plot,
                       ["process", *states], table, (0,))  # fmt: skip
 
 
@@ -167,7 +167,7 @@ def _over_time(found: Analysis, before: str) -> TabledPlot:
         panels[-1].set_xlabel("time since the begin")
         figure.align_ylabels(panels)
         _legend(figure, states)
-        plot = svg.Plot(figure, _titled(before, "what the processes were doing over the run, and what they sent"))
+        plot = svg.Plot(figure, _titled(before, "activities of the processes and bytes sent over the run"))
     few = np.array_split(np.arange(len(shares)), 12)
     table = [
         [
@@ -178,7 +178,7 @@ def _over_time(found: Analysis, before: str) -> TabledPlot:
         for part in few
         if len(part)
     ]
-    return TabledPlot("trace-time", _titled(before, "what the processes were doing over the run"), plot,
+    return TabledPlot("trace-time", _titled(before, "activities of the processes over the run"), plot,
                       ["time", *states, "sent"], table, (0,))  # fmt: skip
 
 

@@ -218,7 +218,7 @@ def test_each_point_says_what_auto_was_worth(study: Lull) -> None:
     assert summary["wrong_points"] == 0 and summary["product_regret_mean_pct"] is None
     assert "2 points: regret 100 % in the mean" in done.stdout
     report = (study.folder / "results" / "study-small" / "report.html").read_text()
-    assert "Regret: what auto takes more" in report
+    assert "Regret: excess of auto over the best fixed choice" in report
     assert small["regret"]["confirmed"]
     # three rounds of each alternative, two runs that are counted, two rounds more of auto and quick
     assert len(runs(study)) == 3 * 5 + 2 * 2 + 2 * 2 * 2 and sum(line.startswith("1 ") for line in runs(study)) == 4
@@ -253,7 +253,7 @@ def test_a_wrong_machine_file_is_believed_by_some_runs(study: Lull) -> None:
     assert data["points"][0]["wrong"]["start"]["value"] == pytest.approx(3)
     assert data["points"][0]["wrong"]["rest"]["seen"]["value"] == pytest.approx(5)
     assert data["points"][0]["not_told"]["quick"] == "the model has no such choice"
-    assert "Auto by a wrong machine file" in done.stdout
+    assert "Auto with a wrong machine file" in done.stdout
 
 
 def test_a_machine_that_is_calibrated_later_adds_its_runs_and_fresh_removes_all(study: Lull) -> None:

@@ -95,7 +95,7 @@ def sentences(summary: Summary) -> list[str]:
         words.append(f"{count(s.not_told, 'alternative')} {'has' if s.not_told == 1 else 'have'} no prediction")
     if s.wrong_points:
         words.append(
-            f"by a wrong machine file, {count(s.wrong_points, 'point')}: {_pct(s.wrong_start_mean_pct)} more in the "
+            f"with a wrong machine file, {count(s.wrong_points, 'point')}: {_pct(s.wrong_start_mean_pct)} more in the "
             f"first tenth, regret of the rest {_pct(s.wrong_regret_mean_pct)} in the mean, "
             f"{_pct(s.wrong_regret_worst_pct)} at worst"
         )

@@ -50,7 +50,7 @@ def regrets(rows: Sequence[Row]) -> Table:
             ]
         )
     headings = ["application", "point", "auto", "time", "best fixed", "seen", "regret", "of energy x time"]
-    return Table("regret", "Regret: what auto takes more than the best fixed choice", headings, found, (0, 1, 2, 4))
+    return Table("regret", "Regret: excess of auto over the best fixed choice", headings, found, (0, 1, 2, 4))
 
 
 def costs(rows: Sequence[Row]) -> Table:
@@ -78,7 +78,7 @@ def costs(rows: Sequence[Row]) -> Table:
                 ]
             )
     headings = ["application", "of", "choice", "points", "time", "least", "most", "energy", "least", "most"]
-    return Table("costs", "What each fixed choice costs more than auto", headings, found, (0, 1, 2))
+    return Table("costs", "Cost of each fixed choice relative to auto", headings, found, (0, 1, 2))
 
 
 def errors(rows: Sequence[Row]) -> Table:
@@ -102,7 +102,7 @@ def errors(rows: Sequence[Row]) -> Table:
             ]
         )
     headings = ["application", "told", "time off by", "worst", "energy off by", "worst", "not told", "why"]
-    return Table("errors", "How far predictions are off", headings, found, (0, 7))
+    return Table("errors", "Errors of predictions", headings, found, (0, 7))
 
 
 def wrong(rows: Sequence[Row]) -> Table | None:
@@ -120,7 +120,9 @@ def wrong(rows: Sequence[Row]) -> Table | None:
         if row.wrong is not None
     ]
     headings = ["application", "point", "first tenth", "best fixed", "seen", "regret of the rest"]
-    title = "Auto by a wrong machine file: its first tenth against that by the right one, and regret of the rest"
+    title = (
+        "Auto with a wrong machine file: its first tenth relative to that with the right one, and regret of the rest"
+    )
     return Table("wrong", title, headings, found, (0, 1, 3)) if found else None
 
 

@@ -88,7 +88,7 @@ def _load(point: Point, state: StudyState) -> SimulationFile | None:
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
-        raise LullError(f"take up {point.name}", f"what was kept in {path} is damaged", "start --fresh") from error
+        raise LullError(f"continue {point.name}", f"the saved data in {path} is damaged", "start --fresh") from error
 
 
 def _row(point: Point, file: SimulationFile, asked: Job, job: JobAccount, active_s: float) -> Row:
