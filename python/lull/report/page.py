@@ -34,9 +34,9 @@ MOST_DRAWN = 40  # most records with plots; with more, only comparisons, curves 
 OPEN_POWER = 2  # plots of power over time that are open initially; the others are folded
 
 KINDS = {
-    EnergyKind.MEASURED: "read from a meter of the hardware",
-    EnergyKind.VENDOR_MODEL: "computed inside the processor or device by its maker's model of itself (e.g. RAPL)",
-    EnergyKind.DERIVED: "computed from something measured by a stated formula, e.g. bytes sent times energy per byte",
+    EnergyKind.MEASURED: "read from a hardware meter",
+    EnergyKind.VENDOR_MODEL: "computed inside the processor or device by the vendor's model (e.g. RAPL)",
+    EnergyKind.DERIVED: "computed from a measured quantity by a stated formula, e.g. bytes sent times energy per byte",
     EnergyKind.ESTIMATED: "computed from activity with published coefficients; no meter was readable",
     EnergyKind.SIMULATED: "the output of a simulator",
 }
