@@ -1,7 +1,7 @@
-"""Writes what is installed beside the command: command_files.py EXTENSION INTO makes INTO/man1 and INTO/completions.
+"""Write the files that accompany the command: command_files.py EXTENSION INTO makes INTO/man1 and INTO/completions.
 
-The manual pages, lull(1) and one for each verb, and the completions of the shells are made of the click commands, so
-they are never stale. EXTENSION is the native module lull._core, which lies in the build tree when this runs.
+The manual pages, lull(1) and one for each subcommand, and the completions of the shells are generated from the click
+commands, so they are never stale. EXTENSION is the native module lull._core, which is in the build tree at this point.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ EXIT_CODES = (
 
 
 def escaped(text: str) -> str:
-    """Text as roff takes it."""
+    """Text escaped for roff."""
     return re.sub(r"(?m)^([.'])", r"\\&\1", text.replace("\\", "\\e").replace("-", "\\-"))
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of a help text; those behind a backspace keep their lines, as click shows them."""
+    """The paragraphs of a help text; those after a backspace keep their lines, as in click."""
     for part in re.split(r"\n\s*\n", inspect.cleandoc(text)):
         if part.startswith("\b"):
             yield f".PP\n.nf\n{escaped(part[1:].strip(chr(10)))}\n.fi"
@@ -40,17 +40,17 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def options(command: click.Command, context: click.Context) -> list[str]:
-    """The options, each with its meaning."""
+    """The options with their meanings."""
     lines = []
     hidden = [one for one in command.commands.values() if one.hidden] if isinstance(command, click.Group) else []
-    for parameter in [command, *hidden][-1].get_params(context):  # the hidden one is what it does without a verb
+    for parameter in [command, *hidden][-1].get_params(context):  # the hidden one is the default
         if isinstance(parameter, click.Option) and (record := parameter.get_help_record(context)):
             lines += [".TP", f".B {escaped(record[0])}", escaped(" ".join(record[1].split()))]
     return lines
 
 
 def page(name: str, command: click.Command, version: str, beside: list[str]) -> str:
-    """The manual page of a command; `name` has its words, `lull record upgrade`."""
+    """The manual page of a command; `name` is its full name, `lull record upgrade`."""
     context = click.Context(command, info_name=name)
     short = (command.get_short_help_str(200) or name).rstrip(".")
     usage = " ".join(command.collect_usage_pieces(context))
@@ -85,7 +85,7 @@ def page(name: str, command: click.Command, version: str, beside: list[str]) -> 
 
 
 def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
-    """A command, and what is below it."""
+    """A command and its subcommands."""
     yield name, command
     if isinstance(command, click.Group):
         context = click.Context(command, info_name=name)
@@ -96,7 +96,7 @@ def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Com
 
 
 def write(into: Path) -> None:
-    """Write everything into the folder, and nothing else is there then."""
+    """Write all files into the folder, which then contains nothing else."""
     from click.shell_completion import get_completion_class
 
     from lull import __version__
@@ -119,7 +119,7 @@ def write(into: Path) -> None:
 
 
 def load(extension: Path) -> None:
-    """Let the package in this folder find its native module where the build has put it."""
+    """Let the package in this folder use the native module in the build tree."""
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     loader = importlib.machinery.ExtensionFileLoader("lull._core", str(extension))
     spec = importlib.util.spec_from_file_location("lull._core", extension, loader=loader)

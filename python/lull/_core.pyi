@@ -1,6 +1,6 @@
-"""The native part: settings, the meter, frequencies, the network simulator, the model of output, traces.
+"""The native module: settings, the meter, frequencies, the network simulator, the model of output, traces.
 
-Of the C++ rooms base/, meter/, wait/, netsim/, model/, trace/.
+It binds the C++ rooms base/, meter/, wait/, netsim/, model/ and trace/.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 class CoreError(Exception):
-    """A lull::error: one line saying what was asked, what was found, what to do."""
+    """A lull::error: one line with the action, what was found, and the fix."""
 
 class CoreUsageError(CoreError):
-    """A lull::usage_error: a setting, a file that a setting names, or what was asked is not valid."""
+    """A lull::usage_error: a setting, a file that a setting names, or an argument is invalid."""
 
 class Setting:
     """One row of the settings table."""
@@ -21,17 +21,17 @@ class Setting:
     variable: str
     type: str  # "text" | "choice" | "integer" | "real" | "size"
     default: str
-    choices: str  # "a|b|c" for a choice, "min..max" for numbers, else ""
+    choices: str  # "a|b|c" for a choice, "min..max" for numbers, otherwise ""
     meaning: str
-    value: str  # the text in force; raises nothing even if it is not valid
+    value: str  # the text in force, even if it is invalid
     origin: str  # "default" | "environment"
-    problem: str  # why the value in force is not valid; "" when it is
+    problem: str  # why the value in force is invalid; "" if it is valid
 
 def settings() -> list[Setting]:
     """Every setting of Lull, in the table's order."""
 
 def unknown_variables() -> list[tuple[str, str]]:
-    """(variable, nearest known one) for every LULL_* variable in the environment that is no setting."""
+    """(variable, nearest known one) for every LULL_* variable in the environment that is not a setting."""
 
 class Channel:
     """One stream of energy readings."""
@@ -48,47 +48,47 @@ class Source:
 
     name: str  # "powercap", "nvml", "net", ...
     kind: str
-    unit: str  # of its raw values, e.g. "uJ", "bytes"
+    unit: str  # unit of its raw values, e.g. "uJ", "bytes"
     interval_s: float
-    range: str  # e.g. "wraps at 262143328850 uJ"; "" when it does not wrap
-    permission: str  # what reading it needs, e.g. "root since Linux 5.10"
+    range: str  # e.g. "wraps at 262143328850 uJ"; "" if it does not wrap
+    permission: str  # permission needed to read it, e.g. "root since Linux 5.10"
     readable: bool
-    used: bool  # the sampler would use it by default on this machine
+    used: bool  # whether the sampler uses it by default on this machine
     reason: str  # why it is not readable, or not used; "" otherwise
-    fix: str  # what to do, in one line; "" when nothing is known
-    left_out: str  # which channels do not count, and why; "" when all do
+    fix: str  # the fix, in one line; "" if none is known
+    left_out: str  # channels that do not count, and why; "" if all do
     channels: list[Channel]
 
 def sources(sysroot: str = "/") -> list[Source]:
-    """All sources Lull knows, in order of preference, as found below `sysroot`."""
+    """All sources that Lull knows, in order of preference, with their state below `sysroot`."""
 
 def counted(channels: Sequence[tuple[str, str, str, float, float]]) -> list[int]:
-    """Positions of the channels of one node that make up its total: nothing twice.
+    """Indices of the channels of one node that make up its total, which counts nothing twice.
 
     Args:
-        channels: Of each its name, domain, kind, and the bounds of the joules that it counted.
+        channels: Name, domain, kind, and the bounds of the counted joules of each.
 
     Raises:
-        CoreError: A domain or kind is not known.
+        CoreError: A domain or kind is unknown.
     """
 
 def calibration_toml(idle: tuple[float, float], full: tuple[float, float], meter: str, when: str) -> str:
     """The table [calibration] of a site file: the line through two points (utilisation 0 to 1, watts) of `meter`.
 
     Raises:
-        CoreError: The two loads are less than a tenth apart, or make no rising line.
+        CoreError: The two loads differ by less than a tenth, or the line does not rise.
     """
 
 def frequency_way(sysroot: str, cores: Sequence[int]) -> tuple[str, str]:
-    """How the frequency of a core could be lowered in waits: the file below cpufreq/, and why it cannot; one is "".
+    """How to lower the frequency of a core in waits: the file below cpufreq/, and why it cannot be lowered; one is "".
 
     Args:
         sysroot: Root below which sys/ is read.
-        cores: Those that the process may run on: all of one core.
+        cores: The hardware threads on which the process may run: all of one core.
     """
 
 class ChannelTotal:
-    """What one channel counted between start() and stop()."""
+    """The counts of one channel between start() and stop()."""
 
     joules: float
     low_j: float
@@ -101,20 +101,20 @@ class ChannelTotal:
     lower_bound: bool
 
 class Samples:
-    """What a sampler saw. Row i of `joules` is cumulative since start() at `time_ns[i]` (CLOCK_MONOTONIC)."""
+    """The samples of a sampler. Row i of `joules` is cumulative since start(), at `time_ns[i]` (CLOCK_MONOTONIC)."""
 
     time_ns: NDArray[np.int64]  # shape (n,), n >= 2: the first at start(), the last at stop()
     joules: NDArray[np.float64]  # shape (n, channels), never decreasing
     totals: list[ChannelTotal]  # one per channel
-    complaints: list[str]  # why readings were gaps, a line for each source that knows
+    complaints: list[str]  # reasons of gaps, a line for each source that knows
 
 class Sampler:
-    """Reads the meter at a fixed rate in a thread of its own, without holding Python's lock.
+    """Reads the meter at a fixed rate in a separate thread, without holding the GIL.
 
     Args:
         sysroot: Root below which sys/ and proc/ are read.
         hz: Samples per second, 0.1 to 100.
-        sources: Names of the sources to use; empty means those with `used`.
+        sources: Names of the sources to use; empty: those with `used`.
 
     Raises:
         CoreError: A named source is not readable, or hz is out of range.
@@ -125,11 +125,11 @@ class Sampler:
     def channels(self) -> list[Channel]: ...
     @property
     def not_read(self) -> list[str]:
-        """A line for each source that a setting configures and that is not readable."""
+        """A line for each source that a setting configures but that is not readable."""
     def start(self) -> None:
-        """Begin a new series; the first sample is taken before it returns."""
+        """Start a new series; the first sample is taken before this returns."""
     def stop(self) -> Samples:
-        """Take the last sample, end the thread and hand over the series. A sampler can be started again."""
+        """Take the last sample, end the thread and return the series. A sampler can be started again."""
     def latest(self) -> tuple[int, list[float], list[int | None], list[bool]]:
         """(time_ns; per channel joules and bytes since start(), and whether it could not be read) of the newest sample,
         while it runs.
@@ -148,7 +148,7 @@ class TopologyParameter:
     list: bool
 
 class Topology:
-    """One topology the simulator knows."""
+    """One topology of the simulator."""
 
     name: str
     meaning: str
@@ -164,19 +164,19 @@ class TopologyPreset:
     parameters: dict[str, list[int]]
 
 class TopologyMetrics:
-    """What a network is, in numbers."""
+    """The metrics of a network."""
 
     nodes: int
     switches: int
     radix: int  # most ports of a switch
     node_cables: int
     switch_cables: int
-    diameter: int  # most links of a shortest path, those of the nodes included
-    mean_links: float  # of a shortest path, over all ordered pairs of different nodes
+    diameter: int  # most links of a shortest path, including those of the nodes
+    mean_links: float  # mean of shortest paths over all ordered pairs of different nodes
     bisection: int  # links in one direction
 
 class TopologyLinks:
-    """The cables of a network, each once, and where nodes are attached."""
+    """The cables of a network, each once, and the switches of nodes."""
 
     from_switch: NDArray[np.uint32]
     to_switch: NDArray[np.uint32]
@@ -192,17 +192,17 @@ def topology_nodes(name: str, parameters: Mapping[str, Sequence[int]]) -> int:
     """The number of nodes.
 
     Raises:
-        CoreUsageError: There is no such topology, or its parameters contradict each other; so below.
+        CoreUsageError: There is no such topology, or its parameters contradict each other; also for the next functions.
     """
 
 def topology_metrics(name: str, parameters: Mapping[str, Sequence[int]]) -> TopologyMetrics:
-    """Counts, diameter, mean links, bisection: found by walking the network."""
+    """Counts, diameter, mean links and bisection, computed by walking the network."""
 
 def topology_links(name: str, parameters: Mapping[str, Sequence[int]]) -> TopologyLinks:
     """The cables between switches, and the switch of each node."""
 
 class NetworkChoice:
-    """A topology with all its parameters; `preset` is "" where none was named."""
+    """A topology with all its parameters; `preset` is "" if none was named."""
 
     name: str
     preset: str
@@ -215,17 +215,17 @@ class SimulationKey:
     meaning: str
     default: str
     allowed: str
-    when: str  # it applies; "" for always
-    only: dict[str, list[str]]  # the same: other keys of the table, and their words
+    when: str  # condition in words; "" for always
+    only: dict[str, list[str]]  # the condition: other keys of the table -> their values
 
 class SimulationTable:
-    """One table of a simulation's file; `name` is "" for what stands above all tables."""
+    """One table of a simulation's file; `name` is "" for the keys before all tables."""
 
     name: str
     keys: list[SimulationKey]
 
 class PowerPreset:
-    """A link technology: the defaults it gives to keys of [power], and the modes it is for."""
+    """A link technology: its defaults for keys of [power], and its modes."""
 
     name: str
     modes: list[str]
@@ -233,23 +233,23 @@ class PowerPreset:
     must_be_given: list[str]
 
 class DescribedJob:
-    """How many processes a job has, and where they run."""
+    """The number of processes of a job, and where they run."""
 
     name: str
-    processes: int | None  # None: as many as `nodes`, or as others leave
-    per_node: int  # processes on each node, the last node maybe fewer
-    mapping: str  # linear or random; "" where `nodes` are listed
+    processes: int | None  # None: determined by `nodes`, or by what other jobs leave
+    per_node: int  # processes on each node; the last node may have fewer
+    mapping: str  # linear or random; "" if `nodes` are listed
     nodes: list[int]
 
 class SimulationDescription:
-    """A whole simulation, checked."""
+    """A whole, valid description of a simulation."""
 
-    content: dict[str, Any]  # as a user could have written it, with every default that applies
+    content: dict[str, Any]  # the content of the TOML, with all defaults that apply
     seed: int
     end_ps: int | None
     network: NetworkChoice
-    mode: str  # of power
-    hold_ps: int  # 0 where the mode has none
+    mode: str  # the power mode
+    hold_ps: int  # 0 if the mode has none
     link_watts: float | None
     jobs: list[DescribedJob]
 
@@ -260,34 +260,34 @@ def power_modes() -> list[str]:
     """The names of all power modes, in the table's order."""
 
 def power_presets() -> list[PowerPreset]:
-    """Every link technology that is known by name."""
+    """Every named link technology."""
 
 def nearest(wrong: str, right: Sequence[str]) -> str:
-    """What to say of a name that is not one of those there are: the nearest, or all."""
+    """A fix for an unknown name: the nearest known one, or all."""
 
 def read_network_choice(content: object, asked: str) -> NetworkChoice:
-    """What a [topology] on its own means; raises as `read_simulation` does."""
+    """Read a single [topology]; raises like `read_simulation`."""
 
 def read_simulation(content: object, asked: str) -> SimulationDescription:
     """Check a whole description.
 
     Args:
-        content: As the TOML file gives it: tables in tables.
-        asked: Begins the errors.
+        content: The content of the TOML file: nested tables.
+        asked: The action, with which errors begin.
 
     Raises:
-        CoreUsageError: The first mistake in it: the key, what was found, what is allowed.
+        CoreUsageError: There is a mistake; the line has the first: key, value, allowed values.
     """
 
 def check_placement(description: SimulationDescription, nodes: Sequence[Sequence[int]]) -> None:
     """Check that every job can run with its processes on these nodes.
 
     Raises:
-        CoreUsageError: One cannot.
+        CoreUsageError: A job cannot run.
     """
 
 class SimulatedLinks:
-    """What happened on every link, one direction each; times in picoseconds."""
+    """The results of every link, one direction each; times in picoseconds."""
 
     from_end: NDArray[np.uint32]
     to_end: NDArray[np.uint32]
@@ -301,7 +301,7 @@ class SimulatedLinks:
     busy_ps: NDArray[np.int64]
 
 class LatencyHistogram:
-    """Latencies counted in bins; bin i holds lower_edges_ps[i] to lower_edges_ps[i + 1]."""
+    """Latencies counted in bins; bin i covers lower_edges_ps[i] to lower_edges_ps[i + 1]."""
 
     counts: NDArray[np.uint64]
     lower_edges_ps: list[int]  # one more than counts
@@ -309,32 +309,32 @@ class LatencyHistogram:
     sum_ps: float
     least_ps: int
     most_ps: int
-    batch_means_ps: NDArray[np.float64]  # of consecutive batches of equal size
+    batch_means_ps: NDArray[np.float64]  # means of consecutive batches of equal size
 
 class ProcessTime:
-    """What the time of a program's processes has gone on, picoseconds summed over them."""
+    """The time of a program's processes by activity, in picoseconds, summed over them."""
 
     computing_ps: float
     sending_ps: float
     waiting_ps: float
 
 class SimulatedJob:
-    """What became of one job."""
+    """The results of one job."""
 
     name: str
     started_ps: int
     ended_ps: int
-    messages: int  # delivered
+    messages: int  # number delivered
     bytes: int
     message_latency: LatencyHistogram
     iteration_ends_ps: NDArray[np.int64]
-    time: ProcessTime | None  # of programs
-    memory_messages: int  # between processes of a node, not among `messages`
+    time: ProcessTime | None  # for programs
+    memory_messages: int  # messages within a node, not included in `messages`
     memory_bytes: int
     remarks: list[str]
 
 class Simulated:
-    """What a simulation answers."""
+    """The result of a simulation."""
 
     ended_ps: int
     events: int
@@ -360,15 +360,15 @@ class Simulated:
     shares: dict[str, float]  # power over active power in each low-power state
 
 def read_trace(path: str, iteration: str = "", progress: Callable[[int, int], bool] | None = None) -> None:
-    """Convert a trace in OTF2, without Python's lock; simulations of it then find it converted.
+    """Convert an OTF2 trace without holding the GIL; simulations of it then find it converted.
 
     Args:
-        path: The folder of the archive, or its file .otf2.
+        path: The folder of the archive, or its .otf2 file.
         iteration: The region whose end ends an iteration; "" for none.
-        progress: Called with (events read, events in all) now and then; when it answers False the conversion ends.
+        progress: Called regularly with (events read, total of events); if it returns False, the conversion ends.
 
     Raises:
-        CoreError: It cannot be read or replayed, or was stopped.
+        CoreError: The trace cannot be read or replayed, or the conversion was stopped.
     """
 
 def simulate(
@@ -376,13 +376,13 @@ def simulate(
     nodes: Sequence[Sequence[int]],
     progress: Callable[[int, int, int, int], bool] | None = None,
 ) -> Simulated:
-    """Run one simulation to its end, without Python's lock.
+    """Run one simulation without holding the GIL.
 
     Args:
-        description: What is simulated.
-        nodes: Of the processes of each job.
-        progress: Called with (simulated picoseconds, events, messages done, messages expected or 0) some ten times a
-            second; when it answers False the simulation ends with what it has. A signal that raises ends it too.
+        description: The description of the simulation.
+        nodes: The nodes of the processes of each job.
+        progress: Called with (simulated picoseconds, events, messages done, messages expected or 0) about ten times per
+            second; if it returns False, the simulation ends with the results so far. A signal that raises also ends it.
 
     Raises:
         CoreUsageError: The description contradicts itself.
@@ -390,9 +390,9 @@ def simulate(
     """
 
 class FittedPiece:
-    """The terms of LogGP for messages from a size on: `terms` of the medians, quartiles of those of single rounds.
+    """LogGP's terms for messages from a size on: `terms` are fitted to medians, quartiles are those of single rounds.
 
-    They are latency, send, receive, gap, per byte, alone per byte, send per byte, receive per byte; ns.
+    The terms are latency, send, receive, gap, per byte, alone per byte, send per byte, receive per byte, in ns.
     """
 
     from_bytes: float
@@ -402,29 +402,29 @@ class FittedPiece:
     high: list[float]
 
 def fit_transfer(rounds: Sequence[Sequence[tuple[float, ...]]]) -> list[FittedPiece]:
-    """What messages cost, by pieces of size, from rounds of (bytes, one way, send, receive, gap), sizes ascending."""
+    """Fit the cost of messages piecewise by size, to rounds of (bytes, one way, send, receive, gap); sizes ascend."""
 
 def stream_ns(pieces: Sequence[tuple[float, Sequence[float]]], bytes: float, messages: float) -> float:
-    """How long messages of one size take, one after the other, until the receiver knows of the last; one: alone.
+    """Time of successive messages of one size, in ns, until the receiver knows of the last; a single one is alone.
 
     Args:
         pieces: (from bytes, terms as in `FittedPiece`), ascending.
-        bytes: Of each message.
-        messages: How many, 1 at least.
+        bytes: Size of each message.
+        messages: Number of messages, 1 or more.
 
     Raises:
         CoreUsageError: There is no piece.
     """
 
 class StorageRates:
-    """What a storage gives to those who write."""
+    """The rates of a storage for writers."""
 
-    bytes_per_s: float  # all together, as they do not hinder each other
+    bytes_per_s: float  # of all writers, without mutual interference
     writer_bytes_per_s: float
-    writers_at_half_speed: float  # infinite: no number of writers gets half
+    writers_at_half_speed: float  # infinite if no number of writers gets half
 
 def storage_of(seen: Sequence[tuple[int, float]]) -> StorageRates:
-    """From (writers, bytes/s that they got together)."""
+    """Fit the rates to pairs of (writers, their total bytes/s)."""
 
 Band: TypeAlias = tuple[float, float, float]  # low, mid, high
 MeasuredWait: TypeAlias = tuple[float, Band, Band]  # length, wake-up latency and CPU time, ns
@@ -438,24 +438,24 @@ def policy_change(
     idle_watts: Band,
     watts_of_core: Band,
 ) -> tuple[Band, Band]:
-    """How seconds and joules of a run change with another wait policy; `seen`: (waits, ns waited), of waits alike."""
+    """Changes of a run's seconds and joules with another wait policy; `seen`: (waits, ns waited) of similar waits."""
 
 def judge(
     present: tuple[Band, Band], change: tuple[Band, Band], objective: str, slowdown: float, least_gain: float
 ) -> str:
     """Whether a change of seconds and joules is "better", "no better", "unsure" or "too slow".
 
-    A slowdown that is not negative is the most that energy may cost, a share.
+    A slowdown that is not negative is the most that saving energy may cost, as a share.
     """
 
 def gain_of(present: tuple[Band, Band], change: tuple[Band, Band], objective: str) -> Band:
-    """What changes of that which is to be least, a share; below 0 is better."""
+    """The relative change of the objective; below 0 is better."""
 
 class Constant:
     """One row of the table of a machine's constants."""
 
     name: str  # GROUP.MEMBER, as in the [constants] of a machine file
-    whole: bool  # no fractions
+    whole: bool  # whether it is a whole number
     default: float
     least: float
     most: float
@@ -463,54 +463,54 @@ class Constant:
     meaning: str
     origin: str  # "measured" | "chosen"
     because: str  # what repeats the measurement, or the reason of the choice
-    figure: str  # of the machine file, by which lull calibrate sets it; "" where it does not
-    unmeasured: str  # why; "" where it does
+    figure: str  # figure of the machine file by which lull calibrate sets it; "" if it does not
+    unmeasured: str  # why lull calibrate does not set it; "" if it does
 
 def constants() -> list[Constant]:
     """Every constant of a machine, in the table's order."""
 
 def problem_of_constants(given: Sequence[tuple[str, float]]) -> str:
-    """What is wrong with the [constants] of a machine file, by name; "" for nothing."""
+    """The mistake in the [constants] of a machine file, given by name; "" if there is none."""
 
 def constant_here(name: str) -> float:
-    """A constant of this machine, as LULL_MACHINE says.
+    """A constant of this machine, according to LULL_MACHINE.
 
     Raises:
-        CoreUsageError: There is none of that name, or the machine file is wrong.
+        CoreUsageError: There is no such constant, or the machine file is wrong.
     """
 
 def machine_file_of_this_host() -> str:
-    """Where `lull calibrate` keeps the file of this host; "" where no home is known."""
+    """The path of this host's file from `lull calibrate`; "" if there is no home folder."""
 
 class OutputMachine:
-    """A machine, as far as the output of a simulation depends on it: one process on each core."""
+    """The properties of a machine on which the output of a simulation depends; one process runs on each core."""
 
     nodes: int
-    cores: int  # of each node
-    storage_bytes_per_s: float  # all writers together
-    writer_bytes_per_s: float  # one writer
-    writers_at_half_speed: float  # so many at a time get half of the storage's rate together; infinite: no number does
-    link_bytes_per_s: float  # a node
-    copy_bytes_per_s: float  # a core
-    computing_use: float  # share of a core that is busy
+    cores: int  # per node
+    storage_bytes_per_s: float  # of all writers
+    writer_bytes_per_s: float  # of one writer
+    writers_at_half_speed: float  # number of writers that get half of the storage's rate; infinite if no number does
+    link_bytes_per_s: float  # per node
+    copy_bytes_per_s: float  # per core
+    computing_use: float  # busy share of a computing core
     writing_use: float
     waiting_use: float
     idle_node_watts: float
-    busy_core_watts: float  # that a busy core adds
+    busy_core_watts: float  # additional power of a busy core
     @property
     def least_gain(self) -> float:
-        """The share that a prediction must promise to be worth a change."""
+        """The least predicted gain that is worth a change, as a share."""
 
 class OutputSimulation:
     """A simulation that writes output."""
 
-    core_seconds_per_step: float  # of all cores together
+    core_seconds_per_step: float  # sum over all cores
     steps: int
     steps_per_output: int
-    bytes_per_output: float  # of all processes together
+    bytes_per_output: float  # sum over all processes
 
 class OutputRun:
-    """What a run's output has cost, as it was measured: seconds and bytes are sums over the processes of a role."""
+    """The measured cost of a run's output: seconds and bytes are sums over the processes of a role."""
 
     nodes: int
     clients: int
@@ -526,57 +526,57 @@ class OutputRun:
     dropped_bytes: float
 
 class OutputChoice:
-    """What the model says of one way to write the output."""
+    """The prediction for one approach to write the output."""
 
-    way: str  # as in LULL_STAGE
+    way: str  # the approach, as in LULL_STAGE
     seconds: float
     cpu_use: float  # of all cores, 0 to 1
     watts: float
     joules: float
-    stall_seconds_per_output: float  # in which a process of the simulation computes nothing
+    stall_seconds_per_output: float  # time in which a process of the simulation does not compute
     write_seconds_per_output: float
     def cost(self, objective: str) -> float:
-        """What the objective makes least: seconds, joules, or their product."""
+        """The value of the objective: seconds, joules, or their product."""
 
 def output_ways(machine: OutputMachine) -> list[str]:
-    """Every way that leaves a process to compute, as in LULL_STAGE."""
+    """Every approach, as in LULL_STAGE, that leaves a process for computing."""
 
 def choose_output(
     machine: OutputMachine, simulation: OutputSimulation, ways: Sequence[str], objective: str = "time"
 ) -> list[OutputChoice]:
-    """Predict what each of `ways` costs, the best first.
+    """Predict the cost of each approach in `ways`, the best first.
 
     Args:
-        machine: Where it runs.
-        simulation: What runs.
+        machine: The machine.
+        simulation: The simulation.
         ways: Some of `output_ways(machine)`.
         objective: "time", "energy" or "edp", their product.
 
     Raises:
-        CoreUsageError: A way leaves nobody to compute, or there is no such objective.
+        CoreUsageError: An approach leaves no process for computing, or there is no such objective.
     """
 
 def output_case_of(runs: Sequence[OutputRun]) -> tuple[OutputMachine, OutputSimulation] | None:
-    """The machine and the simulation as the first run shows them, each output a step; None where it wrote nothing.
+    """The machine and the simulation according to the first run, with a step per output; None if it wrote nothing.
 
-    How the storage's rate depends on the number of writers is taken from all of them.
+    All runs together show how the rate of the storage depends on the number of writers.
     """
 
 def assumed_simulation(machine: OutputMachine) -> OutputSimulation:
-    """What is assumed of a simulation of which nothing is known."""
+    """The assumptions about an unknown simulation."""
 
-HAS_OTF2: bool  # what follows is there only where it is true
+HAS_OTF2: bool  # the rest of this file exists only if it is true
 
 class TraceConversion:
-    """What became of the records of a run."""
+    """The result of converting the recordings of a run."""
 
     records: int
     events: int
     processes: int
     hosts: int
-    crossings: int  # messages by which the clocks of hosts were joined
-    too_early: int  # of them, those that still arrive before they were sent
-    remarks: list[str]  # what is missing, a line each
+    crossings: int  # number of messages used to synchronize the clocks of hosts
+    too_early: int  # of these, messages that still arrive before they were sent
+    remarks: list[str]  # what is missing, in lines
 
 class TraceProcess:
     """One process of a trace."""
@@ -584,7 +584,7 @@ class TraceProcess:
     name: str
     host: str
     paradigm: str
-    rank: int  # -1: of no job
+    rank: int  # -1 outside a job
 
 class TraceRegion:
     """One function or region of a trace."""
@@ -599,10 +599,10 @@ class TraceMetric:
     unit: str
 
 class TraceAnalysis:
-    """What a trace says of a program; arrays have an entry, or a row, for each process unless it says otherwise."""
+    """The analysis of a trace; arrays have an entry or a row per process unless noted otherwise."""
 
     seconds: float
-    begin_ns: int  # since 1970; 0: not known
+    begin_ns: int  # since 1970; 0 if unknown
     events: int
     bins: int
     threads: int
@@ -615,7 +615,7 @@ class TraceAnalysis:
     binned_seconds: NDArray[np.float32]  # process, bin, state
     message_bytes_in_bins: NDArray[np.uint64]
     collective_bytes_in_bins: NDArray[np.uint64]
-    metrics_in_bins: NDArray[np.float64]  # metric, bin; NaN where there is none
+    metrics_in_bins: NDArray[np.float64]  # metric, bin; NaN if there is none
     sent: NDArray[np.uint64]
     sent_bytes: NDArray[np.uint64]
     received: NDArray[np.uint64]
@@ -623,15 +623,15 @@ class TraceAnalysis:
     gaps: NDArray[np.uint64]
     gap_mean_s: NDArray[np.float64]
     gap_squares: NDArray[np.float64]
-    pair_from: NDArray[np.uint32]  # a pair each
+    pair_from: NDArray[np.uint32]  # per pair
     pair_to: NDArray[np.uint32]
     pair_messages: NDArray[np.uint64]
     pair_bytes: NDArray[np.uint64]
     pair_one_sided: NDArray[np.uint64]
     pair_one_sided_bytes: NDArray[np.uint64]
-    function_calls: NDArray[np.uint64]  # a region each
+    function_calls: NDArray[np.uint64]  # per region
     function_seconds: NDArray[np.float64]
-    size_messages: list[int]  # by the number of binary digits of the size
+    size_messages: list[int]  # by number of binary digits of the size
     size_bytes: list[int]
     collectives: list[tuple[str, int, int, int]]  # operation, calls, bytes sent and received
     unmatched_sends: int
@@ -641,19 +641,19 @@ class TraceAnalysis:
     incomplete_collectives: int
 
 def convert_trace(raw: str, into: str, progress: Callable[[int, int], bool] | None = None) -> TraceConversion:
-    """Make an archive in OTF2 of what processes recorded in `raw`; in `into` it appears whole.
+    """Make an OTF2 archive of the recordings in `raw`; it appears in `into` as a whole.
 
     Args:
-        raw: The folder of the records.
+        raw: The folder of the recordings.
         into: The folder of the archive.
-        progress: Called with records done and their number, by one thread at a time; False ends it with an error.
+        progress: Called with records done and their total, by one thread at a time; False ends it with an error.
     """
 
 def analyse_trace(path: str, bins: int, progress: Callable[[int, int], bool] | None = None) -> TraceAnalysis:
-    """Read an archive in OTF2 and say what is in it.
+    """Read and analyse an OTF2 archive.
 
     Args:
-        path: Its folder, or its file .otf2.
-        bins: In how many parts the run is cut.
-        progress: Called with events read and their number; False ends it with an error.
+        path: Its folder, or its .otf2 file.
+        bins: Number of equal intervals of the run.
+        progress: Called with events read and their total; False ends it with an error.
     """
