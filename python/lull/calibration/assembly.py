@@ -119,7 +119,7 @@ def _transport(observed: Mapping[str, Observed], name: str, through: str) -> Tra
         return Transport()
     of_receiver = receiver.get("rounds", [])
     for number, one in enumerate(rounds):
-        if of_receiver:  # as many rounds as both have; the receiver's restart if there are fewer
+        if of_receiver:  # if the receiver has fewer rounds, they are used again from the first
             for size, seen in zip(one, of_receiver[number % len(of_receiver)], strict=True):
                 size["receive_ns"] = seen["receive_ns"]
     fitted = _core.fit_transfer([[tuple(size[key] for key in OF_SIZES) for size in one] for one in rounds])

@@ -18,7 +18,7 @@ from lull.model.output import Case, Claim, Paper, case_of, read_site, site_conte
 from lull.statistics.formatting import si
 
 OBJECTIVES = ("time", "energy", "edp")
-FEW = 2  # numbers of dedicated cores, and of nodes, shown in addition to the best of each
+FEW = 2  # choices with at most this many dedicated cores or nodes are shown, and the best of each approach
 FIELDS = ("seconds", "cpu_use", "watts", "joules", "stall_seconds_per_output", "write_seconds_per_output")
 
 
@@ -260,7 +260,7 @@ def _uses(case: Case, paper: Paper) -> list[tuple[int, str, float, float]]:
 
 
 def _judged(case: Case, claim: Claim) -> tuple[bool, float]:
-    """Whether the prediction agrees with the claim, and by how many per cent it is less than the other's."""
+    """Whether the prediction confirms the claim, and the change from `than[0]` to `less[0]`, in per cent."""
     less = [case.quantity(claim.quantity, way) for way in claim.less]
     than = [case.quantity(claim.quantity, way) for way in claim.than]
     return max(less) < min(than), 100 * (less[0] / than[0] - 1)

@@ -21,7 +21,7 @@ def record() -> None:
 @record.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 def upgrade(folders: tuple[Path, ...]) -> None:
-    """Rewrite the run.json of older schemas in the current one; the older form is kept as run.json.SCHEMA.
+    """Rewrite the run.json of older records in the current schema; the older form is kept as run.json.SCHEMA.
 
     Records of the current schema stay as they are.
     """

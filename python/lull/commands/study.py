@@ -62,7 +62,7 @@ def study(
     where it stopped. At the end it prints a table and the paper's claims next to its own results, and writes
     OUT/report.html. Points may also be simulations, several of which run at a time, or choices: then the study
     compares what Lull chooses with every fixed choice and with the model's prediction. A study of publications runs
-    nothing: it prints the results that they report next to what the model computes for their machines.
+    nothing: it prints the published results next to what the model computes for their machines.
     """
     if list_them:
         for known, path in installed.studies().items():

@@ -36,7 +36,7 @@ class CommandOrVerb(click.Group):
 
 @click.group(cls=CommandOrVerb, short_help="Record, convert and show the messages of an MPI program.")
 def trace() -> None:
-    """Run CMD and record every call of MPI that its processes make, as an archive in OTF2.
+    """Run CMD and record every MPI call that its processes make, as an OTF2 archive.
 
     The program needs no change: lull trace mpirun -n 16 ./app. The folder then holds the archive (traces.otf2), which
     Vampir and otf2-print read, and the record of the run with its energy, which lull report and lull compare read.

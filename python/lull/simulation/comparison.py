@@ -154,7 +154,7 @@ def _ratio_of(row: ComparedFigure) -> str:
 
 
 def _energy(one: RepeatAccount, in_joules: bool) -> float:
-    """The energy in joules, or as the seconds of full power of one link that correspond to it."""
+    """The energy in joules, or the mean share of active power times simulated seconds."""
     return one.joules if in_joules and one.joules is not None else one.power.share * one.simulated_s
 
 
