@@ -1,4 +1,4 @@
-// What a mark of a plot says, beside it, when it is pointed at or reached with the keyboard; Escape takes it away.
+// Shows the tip of a plot's mark next to it when the mark is hovered or focused; Escape hides it.
 {
   const tip = document.body.appendChild(document.createElement("div"));
   tip.id = "tip";
@@ -14,7 +14,7 @@
   };
   const hide = () => { tip.hidden = true; };
   for (const mark of document.querySelectorAll("svg .tip")) {
-    mark.querySelector("title").remove(); // else the browser shows it, too
+    mark.querySelector("title").remove(); // otherwise the browser shows it, too
     for (const event of ["pointerenter", "focus"]) mark.addEventListener(event, () => show(mark));
     for (const event of ["pointerleave", "blur"]) mark.addEventListener(event, hide);
   }
