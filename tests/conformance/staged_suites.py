@@ -2,9 +2,9 @@
 
     python tests/conformance/staged_suites.py [--only REGEX] [--folder FOLDER]      what `make conformance` runs
 
-The sources are those of the distribution (Debian; `apt-get source`), unpacked and built in the folder once, by default
-build/conformance. Each program runs in a folder of its own, made a program of MPI by begin_mpi.c. Files that differ
-between two plain runs are not compared.
+The sources are those of the distribution (Debian; `apt-get source`), unpacked and built once in the folder, by default
+build/conformance. Each program runs in its own folder; begin_mpi.c makes it an MPI program. Files that differ between
+two plain runs are not compared.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from lull.mpi.preload import preloaded
 HERE = Path(__file__).parent
 APPROACHES = ["time-partitioning", "dedicated-cores=1", "dedicated-nodes=1"]
 TIMED_OUT = 124
-SECONDS = 600  # for a program; plain, it needs at most half of it, or it is not compared
+SECONDS = 600  # for a program; a program that needs more than half of it plainly is not compared
 SETTINGS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_osc": "^rdma",
-    "HDF5_NOCLEANUP": "1",  # what the tests have written stays, and is compared
+    "HDF5_NOCLEANUP": "1",  # the files that the tests have written stay, for the comparison
     "HDF5TestExpress": "3",
 }
 
@@ -50,11 +50,11 @@ class Suite:
     left_out: str = ""  # programs: a regular expression
 
 
-# Left out: what writes files of many GB, or none in minutes, or is a part of a script's test.
+# Left out: programs that write many GB, or no files for minutes, or are part of a script's test.
 SUITES = [
     Suite(
         "hdf5",
-        # From within: its checks run programs, which write into the current folder.
+        # From inside the folder: its checks run programs, which write into the current folder.
         'mkdir -p tests && cd tests && cmake .. -G Ninja -DCMAKE_C_FLAGS="-O1 -w" -DONLY_SHARED_LIBS=ON '
         "-DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_UTILS=OFF -DHDF5_BUILD_EXAMPLES=OFF -DHDF5_BUILD_HL_LIB=OFF "
         "-DHDF5_TEST_PARALLEL=OFF -DHDF5_ENABLE_Z_LIB_SUPPORT=ON "
@@ -79,7 +79,7 @@ SUITES = [
 
 
 def unpacked(suite: Suite, folder: Path) -> Path:
-    """The sources of the distribution."""
+    """Unpack the sources of the distribution."""
     folder.mkdir(parents=True, exist_ok=True)
     if not list(folder.glob(f"{suite.package}-*/")):
         release = dict(re.findall(r'^(\w+)="?([^"\n]*)', Path("/etc/os-release").read_text(), re.MULTILINE))
@@ -103,7 +103,7 @@ def unpacked(suite: Suite, folder: Path) -> Path:
 
 
 def built(suite: Suite, folder: Path) -> Path:
-    """The sources with the tests built in them."""
+    """The sources, with the tests built in them."""
     source = unpacked(suite, folder)
     done = source / "lull-built"
     if not done.exists():
@@ -118,14 +118,14 @@ def built(suite: Suite, folder: Path) -> Path:
 
 
 def programs(suite: Suite, source: Path) -> Iterator[Path]:
-    """Those that can be run alone."""
+    """The programs that can be run alone."""
     for path in sorted(source.glob(suite.programs)):
         if path.is_file() and os.access(path, os.X_OK) and not re.fullmatch(suite.left_out, path.name):
             yield path
 
 
 def run(program: Path, suite: Suite, source: Path, folder: Path, approach: str) -> int:
-    """Its exit code, plainly if there is no approach."""
+    """Run it and return its exit code; plainly if there is no approach."""
     folder.mkdir(parents=True)
     for pattern in suite.data:
         for path in source.glob(pattern):
@@ -148,12 +148,12 @@ def run(program: Path, suite: Suite, source: Path, folder: Path, approach: str) 
 
 
 def same(one: Path, other: Path) -> bool:
-    """In content; HDF5's files may have other times in them."""
+    """Whether the contents are equal; HDF5's files may contain different times."""
     if not one.exists() or not other.exists():
         return one.exists() == other.exists()
     if one.is_dir() or filecmp.cmp(one, other, shallow=False):
         return True
-    # There, as names of external files are looked up from the current folder.
+    # In this folder, because names of external files are relative to the current folder.
     command = ["timeout", "30", "h5diff", one, other]  # it walks through sparse datasets of any size
     return subprocess.run(command, cwd=one.parent, capture_output=True, check=False).returncode == 0
 
@@ -163,10 +163,10 @@ def names(folder: Path) -> set[str]:
 
 
 def differences(program: Path, suite: Suite, source: Path, into: Path) -> tuple[str, list[str]]:
-    """How it ends plainly, and what is other under the approaches."""
+    """The exit code of a plain run, and the differences under the approaches."""
     codes = []
     for plain in ("plain", "again"):
-        time.sleep(1.1)  # what holds the time, in seconds, is other the second time
+        time.sleep(1.1)  # files that contain the time in seconds differ the second time
         codes.append(run(program, suite, source, into / plain, ""))
         if codes[-1] == TIMED_OUT or codes[-1] != codes[0]:
             return "too slow or unsteady plainly", []
@@ -190,7 +190,7 @@ def differences(program: Path, suite: Suite, source: Path, into: Path) -> tuple[
 
 
 def main() -> int:
-    """Every program of every suite; not 0 if anything is other than plainly."""
+    """Run every program of every suite; not 0 if anything differs from the plain run."""
     options = argparse.ArgumentParser()
     options.add_argument("--only", default="", help="a regular expression, of SUITE/PROGRAM")
     options.add_argument("--folder", type=Path, default=Path("build/conformance"))

@@ -1,13 +1,13 @@
 """The mutants of a source: each is one small change that a test should notice.
 
-A syntax tree (tree-sitter) says where an operator, a number or a statement is, so that no comment, no text, no
-directive of the preprocessor and no bracket of a template is changed. In an f-string the expressions are changed, not
-the text. The ready generators do less: universalmutator changes lines by regular expressions, of whose mutants of C++
-half do not compile; mutmut and Cosmic Ray know Python alone; Mull and Dextool want a compiler of their own.
+A syntax tree (tree-sitter) locates operators, numbers and statements, so that no comment, text, preprocessor directive
+or template bracket is changed. In an f-string the expressions are changed, not the text. Existing generators do less:
+universalmutator changes lines by regular expressions, and half of its mutants of C++ do not compile; mutmut and Cosmic
+Ray support only Python; Mull and Dextool need their own compiler.
 
 The operators are those that the literature finds sufficient (Offutt et al. 1996, with the deletion of statements of
-Deng, Offutt and Li 2013): a relation is moved by its border and negated, an arithmetic or logical operator becomes its
-opposite, a number becomes another, a condition is negated, a statement is left out.
+Deng, Offutt and Li 2013): a relation is shifted at its boundary and negated, an arithmetic or logical operator becomes
+its opposite, a number becomes another, a condition is negated, a statement is deleted.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ FUNCTIONS = {
 UNARY = {"unary_expression", "unary_operator", "not_operator"}
 CONDITIONS = {"if_statement", "elif_clause", "while_statement", "conditional_expression"}
 LEFT_OUT = {"continue_statement", "break_statement", "throw_statement", "raise_statement"}
-# What is checked by the compiler alone, or is not compiled here, or is no code. What the parser did not understand is
-# not changed either.
+# Code that only the compiler checks, or that is not compiled here, or that is no code. What the parser did not
+# understand is not changed either.
 NOT_ENTERED = {
     "ERROR",
     "comment",
@@ -119,7 +119,7 @@ class Mutant:
     end: int
     was: str
     now: str
-    same: int  # how many equal changes of equal lines are before it in this source
+    same: int  # number of equal changes of equal lines before it in this source
 
     @property
     def change(self) -> str:
@@ -128,12 +128,12 @@ class Mutant:
 
     @property
     def identity(self) -> str:
-        """What names it for as long as its line stays as it is, wherever that line moves."""
+        """Its identity while its line is unchanged, wherever that line moves."""
         named = "\0".join([self.path, self.text, self.change, str(self.same)])
         return hashlib.sha256(named.encode()).hexdigest()
 
     def rank(self, seed: int) -> str:
-        """Its place in the order of the draw: the same for the same seed, whatever changes on other lines."""
+        """Its place in the random order: the same for the same seed, whatever changes on other lines."""
         return hashlib.sha256(f"{seed} {self.identity}".encode()).hexdigest()
 
     def applied(self, source: bytes) -> bytes:
@@ -186,7 +186,7 @@ def _of_conditions(node: Node, python: bool) -> Iterator[tuple[int, int, str]]:
     if condition is not None and condition.type == "condition_clause":
         condition = condition.child_by_field_name("value")
     if condition is None or _is_comparison(condition) or condition.type in {*UNARY, "declaration"}:
-        return  # those of operators negate it already
+        return  # the mutants of operators negate it already
     yield condition.start_byte, condition.end_byte, f"not ({_text(condition)})" if python else f"!({_text(condition)})"
 
 
@@ -197,7 +197,7 @@ def _is_comparison(node: Node) -> bool:
 
 def _of_statements(node: Node, python: bool) -> Iterator[tuple[int, int, str]]:
     done = node.named_children[0].type if node.type == "expression_statement" and node.named_children else ""
-    # Without its assignment a name of Python is unknown, which every test notices; a text alone is a comment.
+    # Without its assignment a Python name is unknown, which every test notices; a string statement is a comment.
     if node.type in LEFT_OUT or (done and done not in {"assignment", "string"}):
         yield node.start_byte, node.end_byte, "pass" if python else ";"
 

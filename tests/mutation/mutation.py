@@ -2,13 +2,14 @@
 
     python tests/mutation/mutation.py [--number 200] [--seed 1] [--room ROOM] [--fresh]      what `make mutation` runs
 
-A sample of the mutants of each room in rooms.toml (mutants.py says what a mutant is) is drawn by the seed, from each
-room as many as its weight says. Each is applied to a copy of the checkout, built, and run with the tests of the room:
-it is killed when these fail, crash or take too long, else it survives. One that does not compile is replaced by the
-next of the draw.
+A seed draws a sample of the mutants of each room in rooms.toml (mutants.py defines mutants), in proportion to the
+rooms' weights. Each mutant is applied to a copy of the checkout, built, and run with the tests of the room: it is
+killed if these fail, crash or take too long; otherwise it survives. One that does not compile is replaced by the next
+of the sample.
 
-Results are kept in build/mutation/results, so that an interrupted call goes on where it was. A killed mutant is not
-tried again, for tests are only added; a survivor is, when the tests of its room have changed. `--fresh` forgets all.
+Results are kept in build/mutation/results, so that an interrupted call continues where it was. A killed mutant is not
+tried again, because tests are only added; a survivor is, if the tests of its room have changed. `--fresh` discards all
+results.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ from working_copy import CopyError, Ended, WorkingCopy, last_line
 
 CHECKOUT = Path(__file__).parents[2]
 FOLDER = CHECKOUT / "build" / "mutation"
-TREE = FOLDER / "tree"  # the copy; what is drawn and tried is as the call has found it, whatever is edited meanwhile
+TREE = FOLDER / "tree"  # the copy, in the state at the start of the call, whatever is edited later
 ROOMS = Path(__file__).with_name("rooms.toml")
 KILLED, TIMED_OUT, SURVIVED, NOT_COMPILED = "killed", "killed by time", "survived", "does not compile"
 NUMBER = 200
-SLACK_S, TIMES_LONGER = 10.0, 5  # a mutant may take so many times the CPU time of the code as it is, and this
+SLACK_S, TIMES_LONGER = 10.0, 5  # a mutant may take this many times the CPU time of the unchanged code, plus the slack
 
 
 class MutationError(Exception):
-    """What was asked, what was found, what to do: in one line."""
+    """What was requested, what was found, what to do: in one line."""
 
 
 @dataclass(frozen=True)
@@ -49,36 +50,36 @@ class Room:
     name: str
     sources: list[str]
     tests: list[str]
-    run: list[str]  # what runs the tests, in the copy, one after the other; {tests}, {build}, {python} stand for these
-    build: str = ""  # the target that holds them
-    without: list[str] = field(default_factory=list)  # sources that are left as they are
-    weight: float = 1.0  # its part of the sample beside those of the others
+    run: list[str]  # commands that run the tests in the copy, in order; {tests}, {build}, {python} are replaced
+    build: str = ""  # the target that contains them
+    without: list[str] = field(default_factory=list)  # sources that are not changed
+    weight: float = 1.0  # its share of the sample relative to the other rooms
 
     def files(self, patterns: list[str]) -> list[str]:
-        """What the patterns match, below the top of the checkout."""
+        """The files that match the patterns, relative to the checkout."""
         paths = {path for pattern in patterns for path in TREE.glob(pattern) if path.is_file()}
         return sorted(str(path.relative_to(TREE)) for path in paths)
 
     def mutants(self) -> list[Mutant]:
-        """Of all its sources."""
+        """The mutants of all its sources."""
         left_out = self.files(self.without)
         paths = [path for path in self.files(self.sources) if path not in left_out]
         return [mutant for path in paths for mutant in mutants(path, (TREE / path).read_bytes())]
 
     def commands(self, copy: WorkingCopy) -> list[list[str]]:
-        """What runs the tests, word by word."""
+        """The commands that run the tests, word by word."""
         places = {"tests": " ".join(self.files(self.tests)), "build": str(copy.build), "python": sys.executable}
         return [command.format(**places).split() for command in self.run]
 
     def fingerprint(self) -> str:
-        """Of the tests as they are."""
+        """A hash of the current tests."""
         content = b"\0".join((TREE / path).read_bytes() for path in self.files(self.tests))
         return hashlib.sha256(content + "\0".join(self.run).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A mutant that no test can tell from the code as it is; somebody has looked at it."""
+    """A mutant that no test can distinguish from the unchanged code, according to a person."""
 
     path: str
     line: str
@@ -88,7 +89,7 @@ class Equivalent:
 
 @dataclass(frozen=True)
 class Tried:
-    """A mutant and what came of it."""
+    """A mutant and its result."""
 
     mutant: Mutant
     outcome: str
@@ -100,22 +101,22 @@ class Tried:
 
 
 def read_rooms() -> tuple[list[Room], list[Equivalent]]:
-    """What rooms.toml says."""
+    """The content of rooms.toml."""
     content = tomllib.loads(ROOMS.read_text(encoding="utf-8"))
     rooms = [Room(name, **room) for name, room in content["rooms"].items()]
     return rooms, [Equivalent(**row) for row in content.get("equivalent", [])]
 
 
 class Trial:
-    """Tries the mutants of one room in the copy, and remembers what came of each."""
+    """Tries the mutants of one room in the copy, and records their results."""
 
     def __init__(self, room: Room, copy: WorkingCopy) -> None:
         self.room, self.copy = room, copy
         self.tests = room.fingerprint()
-        self.cpu_limit_s: float | None = None  # unknown until the tests have run with the code as it is
+        self.cpu_limit_s: float | None = None  # unknown until the tests have run with the unchanged code
 
     def try_all(self, chosen: list[Mutant]) -> Iterator[Tried]:
-        """One after the other; those of one source together, for that needs the fewest compilations."""
+        """One after the other; those of one source together, which needs the fewest compilations."""
         for mutant in sorted(chosen, key=lambda one: (one.path, one.begin)):
             outcome = self._known(mutant)
             if outcome is None:
@@ -188,7 +189,7 @@ def _is_python(path: Path) -> bool:
 
 
 def draw(room: Room, number: int, seed: int, trial: Trial) -> list[Tried]:
-    """Tries `number` mutants that compile, or all there are; says of each what came of it."""
+    """Try `number` mutants that compile, or all there are, and return their results."""
     order = sorted(room.mutants(), key=lambda one: one.rank(seed))
     counted: list[Tried] = []
     while order and len(counted) < number:
@@ -203,7 +204,7 @@ def draw(room: Room, number: int, seed: int, trial: Trial) -> list[Tried]:
 
 
 def shares(number: int, rooms: list[Room]) -> dict[str, int]:
-    """How many of the number are of each room, by its weight; alike where none has any."""
+    """Divide the number among the rooms by weight; equally if no room has a weight."""
     alike = not any(room.weight for room in rooms)
     reached = list(accumulate((1.0 if alike else room.weight for room in rooms), initial=0.0))
     ends = [round(number * weight / reached[-1]) for weight in reached]
@@ -211,13 +212,13 @@ def shares(number: int, rooms: list[Room]) -> dict[str, int]:
 
 
 def is_listed(mutant: Mutant, equivalents: list[Equivalent]) -> bool:
-    """Whether somebody has found it equivalent to the code as it is."""
+    """Whether a person has found it equivalent to the unchanged code."""
     named = mutant.path, mutant.text, mutant.change
     return any((one.path, one.line, one.change) == named for one in equivalents)
 
 
 def check_equivalents(rooms: list[Room], equivalents: list[Equivalent]) -> None:
-    """Each listed mutant must be one of a room: else its line has changed, and it must be looked at again."""
+    """Check that each listed mutant exists in a room: otherwise its line has changed, and it must be reviewed again."""
     there = {(one.path, one.text, one.change) for room in rooms for one in room.mutants()} if equivalents else set()
     for one in equivalents:
         if (one.path, one.line, one.change) not in there:
@@ -251,7 +252,7 @@ def difference(mutant: Mutant) -> Iterator[str]:
 
 
 def report(results: dict[str, list[Tried]], equivalents: list[Equivalent]) -> None:
-    """Prints the survivors, those that should be dead first, then the table."""
+    """Print the survivors, those that should be dead first, then the table."""
     survivors = [tried.mutant for row in results.values() for tried in row if tried.survived]
     for mutant in sorted(survivors, key=lambda one: (is_listed(one, equivalents), one.path, one.line)):
         note = " (listed as equivalent)" if is_listed(mutant, equivalents) else ""
@@ -263,7 +264,7 @@ def report(results: dict[str, list[Tried]], equivalents: list[Equivalent]) -> No
 
 
 def arguments(rooms: list[Room]) -> argparse.Namespace:
-    """What the call asks for."""
+    """The options of the call."""
     parser = argparse.ArgumentParser(description="Tests of the rooms that compute, tested by mutants.")
     parser.add_argument("--number", type=int, help=f"how many mutants, together ({NUMBER} of all rooms)")
     parser.add_argument("--seed", type=int, default=1, help="of the draw (1)")
@@ -283,7 +284,7 @@ def arguments(rooms: list[Room]) -> argparse.Namespace:
 
 
 def main() -> None:
-    """Tries the sample and reports."""
+    """Try the sample and report."""
     rooms, equivalents = read_rooms()
     asked = arguments(rooms)
     copy = WorkingCopy(CHECKOUT, TREE, FOLDER / "build")
@@ -298,7 +299,7 @@ def main() -> None:
 
 
 def interrupted(*_: object) -> None:
-    """Ends as by Ctrl-C, so that all which was started is ended too."""
+    """End as by Ctrl-C, so that everything that was started is ended too."""
     raise KeyboardInterrupt
 
 

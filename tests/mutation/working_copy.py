@@ -1,8 +1,8 @@
 """A copy of the checkout, in which mutants are built and run: the checkout itself is never changed.
 
-The copy lies in a folder of its own and is brought up to date at the start: only files that differ are written, so that
-what was built of the others stays valid. Each process that is started here is ended with all that it has started, when
-its time is over or the caller is interrupted.
+The copy has its own folder and is updated at the start: only files that differ are written, so that object files of the
+others stay valid. Each process started here is ended, with all its descendants, when its time is over or the caller is
+interrupted.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MEMORY_KB = 4 << 20  # of address space: a mutant that allocates without end fails instead of filling the machine
-ASLEEP = 20  # a command may take so many times its CPU time
-QUICKLY = "-Og"  # compiles as fast as -O0, and what it makes runs several times faster
+ASLEEP = 20  # a command may take this many times its CPU time
+QUICKLY = "-Og"  # compiles as fast as -O0, and the result runs several times faster
 
 
 class CopyError(Exception):
@@ -31,7 +31,7 @@ class CopyError(Exception):
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit status, None where its time was over; what it printed; its CPU time."""
+    """How a command ended: its exit status, None if its time was over; its output; its CPU time."""
 
     status: int | None
     output: str
@@ -39,7 +39,7 @@ class Ended:
 
 
 class WorkingCopy:
-    """The copy in the folder `tree` and its build in `build`; one process at a time has them."""
+    """The copy in the folder `tree` and its build in `build`; one process at a time uses them."""
 
     def __init__(self, checkout: Path, tree: Path, build: Path) -> None:
         tree.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ class WorkingCopy:
         self.checkout, self.tree, self.build = checkout, tree, build
 
     def update(self) -> None:
-        """Copies what git knows or would know of the checkout, as it lies there now, and deletes what has gone."""
+        """Copy the files of the checkout that git knows or would know, in their current state, and delete others."""
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             cwd=self.checkout,
@@ -74,7 +74,7 @@ class WorkingCopy:
                 path.unlink()
 
     def configure(self) -> None:
-        """Makes the build, where there is none yet: each source by itself, hardly optimised."""
+        """Configure the build if there is none yet: each source by itself, hardly optimised."""
         if (self.build / "build.ninja").exists():
             return
         done = self.run(
@@ -88,18 +88,18 @@ class WorkingCopy:
             raise CopyError(f"configure {self.build}: cmake fails: {last_line(done.output)}; run make develop first")
 
     def compile(self, target: str) -> Ended:
-        """Builds a target; of CMAKE_BUILD_PARALLEL_LEVEL jobs at once, where the environment says so."""
+        """Build a target, with CMAKE_BUILD_PARALLEL_LEVEL jobs if the environment sets it."""
         return self.run(["cmake", "--build", str(self.build), "--target", target])
 
     def run(self, command: list[str], cpu_limit_s: float | None = None) -> Ended:
-        """Runs a command in the copy, for at most so much CPU time, and for so many times that where it sleeps."""
-        # `python -S` finds the package of the copy: the site module would find the checkout's before it. Compiled
-        # modules are known by size and second, by which one mutant may look like another: none are kept.
+        """Run a command in the copy, for at most this CPU time, and a multiple of it in elapsed time."""
+        # `python -S` finds the package of the copy: the site module would find the checkout's first. Compiled modules
+        # are identified by size and second, by which one mutant may look like another, so none are kept.
         settings = {
             "PYTHONPATH": os.pathsep.join([str(self.tree / "python"), sysconfig.get_path("purelib")]),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        # CPU time, for a machine that others keep busy stops any process for long.
+        # CPU time, because other load on the machine may stop any process for long.
         cpu_limit = f"ulimit -S -t {math.ceil(cpu_limit_s)}; " if cpu_limit_s is not None else ""
         words = ["sh", "-c", f"ulimit -v {MEMORY_KB}; {cpu_limit}exec {shlex.join(command)}"]
         before = _cpu_s_of_children()
@@ -131,5 +131,5 @@ def _cpu_s_of_children() -> float:
 
 
 def last_line(output: str) -> str:
-    """The last line that says something."""
+    """The last line that is not empty."""
     return next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "it printed nothing")

@@ -25,20 +25,20 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# A machine that others keep busy stops any process for longer than hypothesis allows a single example to take.
+# Other load on the machine may stop a process for longer than hypothesis allows for a single example.
 hypothesis.settings.register_profile("lull", deadline=None)
 hypothesis.settings.load_profile("lull")
 
 
 @dataclass
 class Lull:
-    """Calls the command `lull` in a folder of its own; every process it starts can be found by the folder's name."""
+    """Calls the command `lull` in its own folder; every process that it starts can be found by the folder's name."""
 
     folder: Path
     env: dict[str, str] = field(default_factory=dict)
     warm: WarmLull | None = None
     sources: str = (
-        "estimate,net"  # of energy: those of every machine, whatever sensors this one has or pretends to have
+        "estimate,net"  # the energy sources of every machine, whatever sensors this one has or pretends to have
     )
 
     @property
@@ -55,7 +55,7 @@ class Lull:
             **inherited,
             "COLUMNS": "200",
             "STARTED_IN": str(self.folder),
-            "XDG_CONFIG_HOME": str(self.folder / "config"),  # what lull calibrate has kept for this host is not read
+            "XDG_CONFIG_HOME": str(self.folder / "config"),  # ignores the calibration of this host
             "LULL_METER_SOURCES": self.sources,
             **self.env,
         }
@@ -100,7 +100,7 @@ def lull(tmp_path: Path, warm_lull: WarmLull) -> Lull:
 
 
 def compiled(source: str, folder: Path, *arguments: str) -> Path:
-    """The program `source` of the folder `programs`, or any other path, compiled as a user would."""
+    """The program `source` of the folder `programs`, or at any other path, compiled as a user would."""
     path = Path(__file__).parent / "programs" / source
     program = folder / path.stem
     compiler = "lullcc" if path.suffix == ".c" else "lullc++"
@@ -110,7 +110,7 @@ def compiled(source: str, folder: Path, *arguments: str) -> Path:
 
 
 class Counter:
-    """A counter file that moves under a reader who holds it open: rewritten in place, in one piece."""
+    """Change a counter file under a reader that holds it open: rewrite it in place, in one piece."""
 
     def __init__(self, path: Path) -> None:
         self.value = int(path.read_text())
@@ -132,7 +132,7 @@ def processes_with(*marks: str, name: str | None = None) -> list[int]:
                 continue
             state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
             called = (folder / "comm").read_text().strip()
-        except OSError:  # it has ended meanwhile
+        except OSError:  # it has ended
             continue
         if state != "Z" and int(folder.name) != os.getpid() and name in {None, called}:
             found.append(int(folder.name))
@@ -140,7 +140,7 @@ def processes_with(*marks: str, name: str | None = None) -> list[int]:
 
 
 def cpu_s(pid: int) -> float:
-    """The CPU time that a process has had; 0 when it has ended."""
+    """The CPU time of a process; 0 if it has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -159,14 +159,14 @@ def catches(pid: int, number: signal.Signals) -> bool:
 
 
 def kill_all(pids: list[int]) -> None:
-    """SIGKILL for each that is still there."""
+    """Send SIGKILL to each that still exists."""
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
 
 def wait_until(holds: Callable[[], object], within_s: float = TIMEOUT_S, every_s: float = 0.02) -> bool:
-    """Whether it holds within the time; it is asked again and again."""
+    """Whether the condition holds within the time; checks repeatedly."""
     end = time.monotonic() + within_s
     while not (held := bool(holds())) and time.monotonic() < end:
         time.sleep(every_s)
@@ -187,7 +187,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --some, leave out what the seed does not choose of the cases of a test that is marked for that."""
+    """With --some, leave out the cases of marked tests that the seed does not choose."""
     if not config.getoption("--some"):
         return
     products: dict[str, dict[tuple[str, ...], pytest.Item]] = {}

@@ -1,4 +1,4 @@
-"""Advice: on records whose waits, output and puts are known, and machines whose constants are."""
+"""Advice: on records with known waits, output and puts, and on machines with known constants."""
 
 import json
 from dataclasses import replace
@@ -57,7 +57,7 @@ def machine(one_core: float = 7.0, **more: Any) -> Machine:
     parts: dict[str, Any] = {
         "title": "a machine",
         "measured": told,
-        # who polls is never late, who sleeps 1 us, and takes a hundredth of a core
+        # polling is never late; sleeping is 1 us late and takes a hundredth of a core
         "wake_ups": WakeUps(policies={"poll": wakes(0, 1), "interrupt": wakes(1000, 0.01)}),
         "watts": Watts(
             idle_node=sure(5).model_copy(update={"kind": estimated}),
@@ -318,7 +318,7 @@ def test_an_outcome_says_whether_the_prediction_came_true() -> None:
     ((one, way),) = candidates(found, ["app"])
     assert way == Way(["app"], {"LULL_WAIT": "interrupt"})
     present, same = run_of(None).repeats, run_of(None).repeats
-    assert not outcome_of(one, found, present, same).came_true  # 11 % of the energy were to be spared
+    assert not outcome_of(one, found, present, same).came_true  # the advice promised 11 % of the energy
     as_predicted = [repeat.model_copy(update={"totals": [energy(80.105)]}) for repeat in same]
     outcome = outcome_of(one, found, present, as_predicted)
     assert outcome.came_true and outcome.joules is not None and outcome.joules[1] == pytest.approx(0.89, rel=1e-3)
@@ -389,7 +389,7 @@ def test_mistakes_are_said_in_one_line(lull: Lull, described: Path, words: tuple
 
 
 def account(choice: str, *alternatives: tuple[str, float | None, float | None, int], where: str = "") -> Any:
-    """What a chooser of two PEs leaves: alternatives with what is predicted, what was observed, and operations."""
+    """The account of a chooser of two PEs: alternatives with predicted and observed costs, and operations."""
     return SimpleNamespace(
         choice=choice,
         where=where,

@@ -1,4 +1,4 @@
-"""The model of output beside what a publication found on two sites."""
+"""The model of output compared with the results of a publication on two sites."""
 
 from __future__ import annotations
 

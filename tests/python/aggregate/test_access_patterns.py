@@ -1,4 +1,4 @@
-"""The application access_patterns: each payload is verified, its figures are readable, bad patterns are one line."""
+"""The application access_patterns: each payload is verified, its figures are readable, bad patterns give one line."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The application gpu_patterns: without a GPU it says so; by an imagined driver bytes arrive, with the right calls."""
+"""The application gpu_patterns: without a GPU it says so; with a fake driver bytes arrive, with the right calls."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ PATTERNS = str(applications()["gpu_patterns"])
 FAKE = PROGRAMS / "fake_cuda.c"
 QUICK = ["--payload", "4K", "--fragments", "16", "--iterations", "3", "--json"]
 PASSES = 4  # the three, and one to warm up
-BESIDE = 3  # synchronisations: behind each of two preparations, and before the stream is destroyed
+BESIDE = 3  # synchronisations: after each of two preparations, and before the stream is destroyed
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The applications of many small messages: right in every mode on every layout, and mistakes are one line."""
+"""The applications of many small messages: correct in every mode on every layout, and mistakes give one line."""
 
 import json
 import re
@@ -29,7 +29,7 @@ KARATE = TOP / "apps" / "triangles" / "karate.mtx"
 def launched(
     lull: Lull, pes: int, nodes: int, program: str, words: Iterable[object]
 ) -> subprocess.CompletedProcess[str]:
-    """The application as `lull run` starts it, without the time that Python takes for its own start."""
+    """The application as `lull run` starts it, without Python's own start-up time."""
     path = applications()[program]
     return subprocess.run(
         [executable("lull-launch"), "-n", str(pes), "--nodes", str(nodes), "--", path, *map(str, words)],
@@ -122,7 +122,7 @@ def test_words_are_read_through_the_cache(lull: Lull, pes: int, nodes: int) -> N
     assert "result verified" in done.stdout, done.stderr
     hits, asked = map(int, re.findall(r"; (\d+) of (\d+) requests to other nodes found in the cache", done.stdout)[0])
     assert (asked > 0) == (nodes > 1)
-    assert hits > 0.9 * asked or nodes == 1  # a table so small is soon here as a whole
+    assert hits > 0.9 * asked or nodes == 1  # so small a table is soon cached completely
 
 
 @pytest.mark.parametrize(("key", "payload"), [(8, 8), (16, 8), (24, 8), (9, 0), (32, 5)])
@@ -163,7 +163,7 @@ def test_another_number_of_triangles_than_expected_is_a_failure(lull: Lull) -> N
 def test_triangles_are_those_of_the_matrix_cubed(lull: Lull) -> None:
     random = np.random.default_rng(3)
     vertices = 60
-    pairs = [(int(u), int(v)) for u, v in random.integers(0, vertices, (500, 2))]  # loops and doubles among them
+    pairs = [(int(u), int(v)) for u, v in random.integers(0, vertices, (500, 2))]  # including loops and duplicates
     matrix = np.zeros((vertices, vertices), dtype=np.int64)
     for u, v in pairs:
         matrix[u, v] = matrix[v, u] = u != v

@@ -1,4 +1,4 @@
-"""The application shift: every transfer is verified, its figures are readable, and mistakes are one line."""
+"""The application shift: every transfer is verified, its figures are readable, and mistakes give one line."""
 
 import json
 import re

@@ -1,8 +1,8 @@
-"""The C interface stays: the soname of each library, its functions and their types, layouts of structures, constants.
+"""The C interface is stable: each library's soname, its functions and their types, layouts of structures, constants.
 
-tests/python/kept_symbols/ holds, for each library, its soname and the names that a C program sees; declarations.c has
-all else that a compiled program relies on. test_openshmem_names.py compares the functions of OpenSHMEM with the
-specification instead. A new function is added there by hand; what is removed or changes needs a new soname
+tests/python/kept_symbols/ has, for each library, its soname and the names that a C program sees; declarations.c has
+everything else on which a compiled program relies. test_openshmem_names.py compares the functions of OpenSHMEM with the
+specification instead. A new function must be added there by hand; a removal or a change needs a new soname
 (docs/how-to/install.md).
 """
 
@@ -37,7 +37,7 @@ def kept() -> dict[str, tuple[str, list[str]]]:
 
 
 def symbols_of(library: Path) -> set[str]:
-    """The names that C sees: those of C++ are within namespaces, and no promise."""
+    """The names that C sees; those of C++ are inside namespaces and are not guaranteed."""
     names = {line.split()[-1].partition("@")[0] for line in printed("nm", "-D", "--defined-only", library).splitlines()}
     return {name for name in names if not name.startswith(("_Z", *OF_COUNTERS)) and not OF_OPENSHMEM.match(name)}
 

@@ -1,4 +1,4 @@
-"""What shells ask for when a user presses the tabulator."""
+"""The completions that shells request when a user presses the tabulator."""
 
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ from lull.cli import COMMANDS
 
 
 def completed(lull: Lull, words: str) -> list[str]:
-    """What bash would be offered for the last of the words."""
+    """The completions that bash would offer for the last of the words."""
     lull.env |= {"_LULL_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     done = lull.cold.run()
     assert done.returncode == 0, done.stderr

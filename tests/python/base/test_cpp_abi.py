@@ -1,6 +1,6 @@
-"""What the templates of lull/aggregate.hpp call in liblull-shmem has a number, and programs of another one are refused.
+"""The interface that the templates of lull/aggregate.hpp call has a number; programs with another number are rejected.
 
-tests/python/kept_symbols/cpp_abi_N.symbols and cpp_abi_N.cpp hold what belongs to number N: the functions that
+tests/python/kept_symbols/cpp_abi_N.symbols and cpp_abi_N.cpp describe the interface with number N: the functions that
 templates call, and the layouts of what they pass. When a test fails because the interface has changed, write the change
 into these two files. If number N has been released, raise it, too: in include/lull/detail/cpp_abi.hpp, in the
 namespaces of include/lull and src/aggregate, and in the names of the two files.
@@ -50,7 +50,7 @@ def say(folder: Path, *command: str | Path) -> str:
 
 
 def compiled(folder: Path, headers: Path, body: str, binding: str = "lazy") -> str:
-    """A program compiled with these headers and linked with a library of theirs. It runs with the library here."""
+    """A program compiled with these headers and linked with a library for them. It runs with the library here."""
     (folder / "program.cpp").write_text(PROGRAM.replace("BODY", body))
     say(folder, "g++", "-std=c++20", f"-I{headers}", "-c", "program.cpp")
     # That version's library, as far as the linker needs it.
@@ -125,7 +125,7 @@ def test_structures_have_the_layouts_of_this_interface(compiler: str) -> None:
 
 
 def test_all_names_of_the_headers_are_in_the_namespace_of_this_interface() -> None:
-    """But for lull/stage.hpp, which is inline and calls C functions alone."""
+    """Except lull/stage.hpp, which is inline and calls only C functions."""
     for path in (HEADERS / "lull").rglob("*.hpp"):
         opened = set(re.findall(r"^(?:inline )?namespace (\S+) \{", path.read_text(), re.MULTILINE))
         number = f"cpp_abi_{NUMBER}"

@@ -1,4 +1,4 @@
-"""Signals that are noted while a command runs, and left as they were."""
+"""Signals that are recorded while a command runs, and restored afterwards."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ import pytest
 from lull.base.abandoning import AbandonedError, run_until_interrupted
 from lull.base.interrupts import Interrupts
 
-# A library that is loaded before Python starts, as an MPI library may be: its handler is none that Python can name.
+# A library that is loaded before Python starts, as an MPI library may be: Python cannot name its handler.
 LIBRARY = """
 #include <signal.h>
 static void handler(int number) { (void)number; }

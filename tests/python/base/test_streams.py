@@ -1,4 +1,4 @@
-"""Texts that are no UTF-8, encodings that lack characters, streams that are closed or full: no traceback."""
+"""Texts that are not UTF-8, encodings that lack characters, streams that are closed or full: no traceback."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Output files: whole or as they were, and what is no regular file is written through or refused, never replaced."""
+"""Output files are written atomically; anything but a regular file is written through or rejected, never replaced."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""`lull calibrate` as a user calls it: a whole calibration, interrupted once, and what reads its file."""
+"""`lull calibrate` as a user calls it: a whole calibration, interrupted once, and the readers of its file."""
 
 import json
 import signal
@@ -39,7 +39,7 @@ def test_a_calibration_goes_on_after_an_interrupt_and_its_file_is_found(at_home:
 
     done = at_home.run("calibrate", "--quick")
     assert done.returncode == 0, done.stderr
-    assert " memory:" not in done.stderr  # it was kept
+    assert " memory:" not in done.stderr  # it was already known
     (path,) = at_home.folder.glob("config/lull/machines/*.toml")
     assert f"machine file in {path}" in done.stderr and not kept_parts(at_home.folder)
     machine = read_machine(str(path))
@@ -55,7 +55,7 @@ def test_a_calibration_goes_on_after_an_interrupt_and_its_file_is_found(at_home:
     assert machine.storage.by_writers
     assert machine.recording.ns_per_event is not None and 0 < machine.recording.ns_per_event.value < 1e4
     assert not list(at_home.folder.glob("lull-*"))
-    if machine.watts.idle_node is None:  # others kept the machine busy
+    if machine.watts.idle_node is None:  # other load kept the machine busy
         assert machine.measured is not None and any(one.startswith("no power") for one in machine.measured.remarks)
     else:
         assert machine.watts.idle_node.kind == "estimated" and "poll" in machine.watts.waiting

@@ -1,4 +1,4 @@
-"""From what the parts of a calibration observed to the machine: on figures of machines whose truth is known."""
+"""From the observations of a calibration's parts to the machine: on figures of machines with known constants."""
 
 import json
 from datetime import UTC, datetime
@@ -162,7 +162,7 @@ def test_what_a_launcher_said_is_told_in_a_line() -> None:
     assert _line_of("----\n") == ""
 
 
-# What is kept of a calibration that was interrupted
+# The kept parts of an interrupted calibration
 
 
 def begun(**changed: Any) -> CalibrationConditions:

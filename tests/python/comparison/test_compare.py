@@ -1,4 +1,4 @@
-"""Comparing two records: what is taken from them, what is refused, what is said, and how it is shown."""
+"""Comparing two records: what is used of them, what is rejected, the warnings, and the display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lull compare` as it is called: one candidate or several; on a screen, in Markdown, in JSON; as a gate of a build."""
+"""`lull compare` as a user calls it: one or several candidates; on screen, in Markdown, in JSON; as a build's gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions that fail a build: what they may say, and that only what is certain meets them."""
+"""Conditions that fail a build: their syntax, and that only certain results meet them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one more megabyte costs: when it is told, and that the slope is right."""
+"""The cost of one more megabyte: when it is reported, and that the slope is correct."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`lull doctor`: on this machine, on copies of others, and where parts are missing."""
+"""`lull doctor`: on this machine, on copies of others, and with missing parts."""
 
 import json
 import subprocess
@@ -31,7 +31,7 @@ def named(findings: list[Finding], what: str) -> Finding:
 
 
 def without_programs(folder: Path, *programs: tuple[str, str]) -> Machine:
-    """This machine with nothing on PATH but these scripts of a shell."""
+    """This machine with only these shell scripts in PATH."""
     for name, script in programs:
         path = folder / name
         path.write_text(f"#!/bin/sh\n{script}\n")
@@ -54,7 +54,7 @@ def test_the_screen_names_each_finding_with_its_fix(lull: Lull, trees: Path) -> 
     done = lull.run("doctor", "--sysroot", str(trees / "intel_2s_server"))
     assert done.returncode == 0
     assert "Energy\n" in done.stdout and "powercap" in done.stdout
-    assert "2 PEs" not in done.stdout  # nothing is tried on a copy
+    assert "2 PEs" not in done.stdout  # a copy is not tried
 
 
 @pytest.mark.parametrize("name", ["intel_2s_server", "cray_ex", "grace", "vm_nothing", "cpufreq_limit"])

@@ -1,4 +1,4 @@
-"""Every command and example of the documentation is run as it stands; tests/documentation.toml has the exceptions."""
+"""Every command and example of the documentation is run as it is; tests/documentation.toml has the exceptions."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ def marks(page: Page) -> list[pytest.MarkDecorator]:
 
 
 def lacking(needs: str) -> str:
-    """Why a block cannot be run on this machine; empty when it can be."""
+    """The reason why a block cannot be run on this machine; empty if it can."""
     if needs == "hosts":
         probe = ["unshare", "--net", "--uts", "true"]
         return "" if os.geteuid() == 0 and subprocess.run(probe, check=False).returncode == 0 else "needs root"
@@ -42,7 +42,7 @@ def lacking(needs: str) -> str:
 
 
 class Session:
-    """A page's folder and environment, and what its blocks leave there."""
+    """A page's folder and environment, and the results of its blocks."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder / "work"
@@ -55,7 +55,7 @@ class Session:
             monkeypatch.delenv(name)
         shims = folder / "shims"
         shims.mkdir()
-        make = shims / "make"  # the targets must be there, with what they need; what they do takes minutes
+        make = shims / "make"  # the targets must exist, with their prerequisites; running them takes minutes
         make.write_text(f'#!/bin/sh\nexec /usr/bin/make --dry-run --directory "{TOP}" "$@"\n')
         make.chmod(0o755)
         self.env = {
@@ -64,10 +64,10 @@ class Session:
             "CHECKOUT": str(TOP),
             "COLUMNS": "100",
             "STARTED_IN": str(folder),
-            "XDG_CONFIG_HOME": str(folder / "config"),  # no machine that lull calibrate has kept
+            "XDG_CONFIG_HOME": str(folder / "config"),  # without a calibration of this host
             "XDG_CACHE_HOME": str(folder / "cache"),
             "LULL_METER_SOURCES": "estimate,net",
-            "SLURM_MPI_TYPE": "pmix",  # as sites with Open MPI set it
+            "SLURM_MPI_TYPE": "pmix",  # as on sites with Open MPI
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -78,7 +78,7 @@ class Session:
         monkeypatch.chdir(self.folder)
 
     def shell(self, script: str, place: str, ends_with: int = 0) -> str:
-        """Run a script where the last one has ended, with its variables; what it prints."""
+        """Run a script where the last one has ended, with its variables, and return its output."""
         before = f'[ -e "{self.state}" ] && . "{self.state}"; cd "$(cat "{self.where}")"'
         after = f'trap \'code=$?; export -p > "{self.state}"; pwd > "{self.where}"; exit $code\' EXIT'
         done = subprocess.run(
@@ -179,7 +179,7 @@ def test_every_file_of_the_examples_is_used_by_a_command() -> None:
 
 
 def options_of(words: list[str]) -> tuple[set[str], list[str]]:
-    """The options that the called command has, and those that are named up to the program that it starts."""
+    """The options of the called command, and those in the call before the program that it starts."""
     group = cli.lull
     command: click.Command = group
     has: set[str] = set()

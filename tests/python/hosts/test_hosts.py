@@ -1,4 +1,4 @@
-"""Virtual hosts: what a program sees there, and that nothing of them is left."""
+"""Virtual hosts: what a program sees there, and that nothing of them remains."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Virtual hosts that stay for several jobs, and what the meter reads at their switch."""
+"""Virtual hosts for several jobs, and what the meter reads at their switch."""
 
 import json
 import os
@@ -18,7 +18,7 @@ HISTOGRAM = ["histogram", "--updates", "20000", "--table", "1000", "--min-time",
 
 
 def obstacle() -> str:
-    """Why jobs cannot run on such hosts here; empty when they can."""
+    """The reason why jobs cannot run on such hosts here; empty if they can."""
     if shutil.which("mpirun") is None:
         return "needs mpirun"
     try:

@@ -1,4 +1,4 @@
-"""PEs on two hosts of their own network and name, under `mpirun`: what the runtime promises holds there too.
+"""PEs on two hosts with their own network and name, under `mpirun`: the runtime keeps its promises there too.
 
 The programs of tests/run come from the build tree of `make test`. All of them, by each policy: make hosts-conformance.
 """
@@ -26,7 +26,7 @@ SOME = ("setup", "rma", "atomics", "signals", "synchronisation", "collectives", 
 
 
 def obstacle() -> str:
-    """Why hosts cannot be made here; empty when they can."""
+    """The reason why hosts cannot be made here; empty if they can."""
     if shutil.which("mpirun") is None:
         return "needs mpirun"
     try:

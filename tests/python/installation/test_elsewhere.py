@@ -1,6 +1,6 @@
-"""The first steps on machines that are set up in other ways: locales, umask, home, network, names of folders.
+"""The first steps on machines with other settings: locales, umask, home, network, names of folders.
 
-`scripts/elsewhere` runs all tests in such places; two of these short forms belong to every commit.
+`scripts/elsewhere` runs all tests in such settings; two of these short forms run for every commit.
 """
 
 import os
@@ -41,7 +41,7 @@ def latin_1_locale(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def first_steps(folder: Path, env: dict[str, str], before: str) -> None:
-    """What a user does first; `before` is for a shell, and runs in each command's process."""
+    """A user's first commands; `before` is shell code that runs in each command's process."""
     folder.mkdir()
     (folder / "net.toml").write_text(NET)
     here = Lull(folder)
@@ -66,7 +66,7 @@ def first_steps(folder: Path, env: dict[str, str], before: str) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """How a machine is set up: variables, an empty one of which is unset, and what a shell does before a command."""
+    """The settings of a machine: variables, where an empty one is unset, and shell code before each command."""
 
     env: dict[str, str] = field(default_factory=dict)
     before: str = ""

@@ -1,7 +1,7 @@
-"""The command and the library below a prefix, as `cmake --install` lays them out, and as pip does with lib64.
+"""The command and the library below a prefix, in the layout of `cmake --install`, and in that of pip with lib64.
 
-The Python here is the one that the environment was made from, with the packages that Lull needs but without Lull: only
-what finds its own prefix finds the package.
+The Python here is the one from which the environment was made, with the packages that Lull needs but without Lull, so
+only code that finds its own prefix finds the package.
 """
 
 import json
@@ -25,7 +25,7 @@ NO_NUMPY = "raise SystemExit('the numpy.py of the working directory was imported
 
 
 def fill(package: Path, libraries: Path) -> None:
-    """The package and the shared libraries, as an installation would copy them."""
+    """Copy the package and the shared libraries, as an installation would."""
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(TOP / "python" / "lull", package, ignore=ignored)
     for part in installed.package_folder().iterdir():
@@ -57,7 +57,7 @@ def lib64_prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*command: str | Path, cwd: Path, package: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command with the packages that Lull needs; `package` is on Python's path as a module file would have it."""
+    """Run a command with the packages that Lull needs; `package` is on Python's path, as a module file would add it."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("LULL_", "PYTHON"))}
     path = ":".join(str(one) for one in (package, SITE) if one is not None)
     env = {**inherited, "PYTHONPATH": path, "LULL_METER_SOURCES": "estimate", "XDG_CONFIG_HOME": str(cwd / "config")}

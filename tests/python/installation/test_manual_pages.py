@@ -1,4 +1,4 @@
-"""The manual pages and completions that are installed: one for each verb and each routine, which roff takes."""
+"""The installed manual pages and completions: one for each verb and each routine, accepted by roff."""
 
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ MAN = PREFIX / "share" / "man"
 
 
 def verbs(name: str, command: click.Command) -> list[str]:
-    """The command, and what is below it, with bars."""
+    """The command and its subcommands, joined by bars."""
     found = [name]
     if isinstance(command, click.Group):
         context = click.Context(command)

@@ -1,4 +1,4 @@
-"""What packages of other systems say of Lull is what its own build says."""
+"""The descriptions of Lull's packages for other systems agree with its own build."""
 
 import ast
 import re

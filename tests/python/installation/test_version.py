@@ -1,4 +1,4 @@
-"""The version is the same wherever it is written, and in every process that Lull starts of itself."""
+"""The version is the same in all places, and in every process that Lull starts by itself."""
 
 import re
 import subprocess

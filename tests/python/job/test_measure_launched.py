@@ -1,4 +1,4 @@
-"""`lull measure` started by a launcher: one reader for each node, one record for the job, whoever dies meanwhile."""
+"""`lull measure` under a launcher: one reader per node, one record per job, whichever process dies."""
 
 import json
 import shutil
@@ -65,7 +65,7 @@ def rank(
 
 
 def end(*ranks: subprocess.Popen[str], within_s: float = TIMEOUT_S) -> tuple[list[int], str]:
-    """Exit codes, and all that was said on stderr."""
+    """Exit codes, and everything printed on stderr."""
     said = [process.communicate(timeout=within_s)[1] for process in ranks]
     return [process.returncode for process in ranks], "".join(said)
 
@@ -88,7 +88,7 @@ def wait_until_running(of: Lull, count: int) -> None:
 
 
 def wait_for_the_reader(of: Lull) -> None:
-    """Wait until a rank reads the meter; those that are started later are members."""
+    """Wait until a rank reads the meter; ranks that start later are members."""
     assert wait_until(lambda: list(of.folder.glob(".r.job-*/*.json")))
 
 
@@ -116,7 +116,7 @@ def test_four_ranks_of_mpirun_make_one_record_with_the_energy_of_their_node_once
     assert [(one.rank, one.exit_code) for one in repeat.ranks] == [(0, 0), (1, 0), (2, 0), (3, 0)]
     assert len({(one.node, one.channel) for one in repeat.energy}) == len(repeat.energy)
     rows = record.read_samples(job.folder / "r").to_pylist()
-    for one in repeat.energy:  # what one meter counted, not four times that
+    for one in repeat.energy:  # the count of one meter, not four times that
         counted = [row["joules"] for row in rows if row["channel"] == one.channel]
         assert one.joules <= max(counted) - min(counted) + 1e-9
     channels = [[channel.name for channel in of.channels] for of in (run, recorded(job, "alone"))]
@@ -362,13 +362,13 @@ def test_what_output_cost_comes_from_the_rank_that_tells_it(job: Lull) -> None:
 
 
 def abstract_sockets() -> dict[str, str]:
-    """Their names by inode."""
+    """Names of the abstract sockets, by inode."""
     lines = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
     return {words[6]: words[7] for words in lines if len(words) > 7 and words[7].startswith("@lull-")}
 
 
 def names_of(job: Lull) -> set[str]:
-    """Those of the abstract sockets that processes of the job have open."""
+    """The names of the abstract sockets that processes of the job have open."""
     open_files: set[str] = set()
     for pid in processes_with(str(job.folder)):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Parts of nodes become one record: clocks that stand apart, names that are alike, energy that is counted once."""
+"""Parts of nodes become one record: clocks that differ, names that are equal, energy that is counted once."""
 
 import pyarrow as pa
 import pytest
@@ -30,7 +30,7 @@ def part(
     exit_code: int = 0,
     stopped: tuple[int, ...] = (),
 ) -> NodeRecord:
-    """A node whose ranks began at `zero_s` of its own clock, which is `realtime_s` by the clock of all."""
+    """A node whose ranks began at `zero_s` of its own clock, which is `realtime_s` of the global clock."""
     base = run(times=[wall_s], powers=[joules / wall_s], nodes=(node,), regions={"u": 0.5}, metrics={"m": 3.0})
     one = repeat(0, wall_s, joules, nodes=(node,), regions={"u": 0.5}, metrics={"m": 3.0}, exit_code=exit_code)
     host = base.hosts[0].model_copy(update={"boot_id": boot or node * 8})
@@ -117,7 +117,7 @@ def test_what_waiting_cost_is_kept_which_only_the_node_of_pe_0_has() -> None:
 def with_metric(
     of: NodeRecord, value: float, unit: str = "s", processes: int = 1, disputed: bool = False
 ) -> NodeRecord:
-    """The part with a mean that `processes` of it reported, or that they differed about."""
+    """The part with a mean that `processes` of its processes reported, or about which they differed."""
     [one] = of.run.repeats
     mean = Metric(value=value, unit=unit, combination=Combination.MEAN, processes=processes)
     changed = one.model_copy(update={"metrics": {} if disputed else {"latency": mean}})

@@ -1,4 +1,4 @@
-"""Whatever ends a job, nothing of it remains: no process, no shared segment, no folder."""
+"""However a job ends, nothing of it remains: no process, no shared segment, no folder."""
 
 import os
 import re
@@ -30,7 +30,7 @@ needs_mpirun = pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs 
 
 @pytest.fixture
 def job(lull: Lull) -> Iterator[Lull]:
-    """A job whose temporary files are in its folder."""
+    """A job with its temporary files in its folder."""
     lull.env = {"TMPDIR": str(lull.folder), **AS_ROOT}
     before = shared_segments()
     yield lull
@@ -49,7 +49,7 @@ def last_words(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def launch(job: Lull, launcher: str, nodes: int, *command: str) -> subprocess.CompletedProcess[str]:
-    """Four PEs of the command under `lull run` or `mpirun`; they must end."""
+    """Four PEs of the command under `lull run` or `mpirun`, which must end."""
     if launcher == "mpirun":
         return subprocess.run(
             ["mpirun", "-n", "4", "--oversubscribe", *command],
@@ -63,7 +63,7 @@ def launch(job: Lull, launcher: str, nodes: int, *command: str) -> subprocess.Co
 
 
 def nothing_in(folder: Path) -> bool:
-    """Whether no socket and no folder of a launcher is left there; `lull run` may take a moment to remove them."""
+    """Whether no socket and no folder of a launcher remains; `lull run` may take a moment to remove them."""
     return wait_until(lambda: not any(path.is_socket() or path.name.startswith("lull-") for path in folder.rglob("*")))
 
 
@@ -135,7 +135,7 @@ def test_global_exit_ends_the_job_with_its_code(job: Lull, misfortune: str, laun
 
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_a_pe_that_never_joins_is_not_waited_for(job: Lull, misfortune: str, nodes: int) -> None:
-    for _ in range(5):  # PMIx may be about to answer a PE that is being ended
+    for _ in range(5):  # PMIx may be about to answer a PE that is being killed
         done = launch(job, "lull run", nodes, misfortune, "never-joins", "barrier")
         assert done.returncode == 1
         [line] = done.stderr.splitlines()
@@ -346,7 +346,7 @@ WRONG = (
 @pytest.mark.parametrize("launcher", ["lull-launch", pytest.param("mpirun", marks=needs_mpirun)])
 @pytest.mark.parametrize("wrong_at", ["all", "0", "2"])
 def test_a_setting_that_is_wrong_is_said_once_whichever_pes_have_it(job: Lull, launcher: str, wrong_at: str) -> None:
-    # PE 0, which says it, comes last, so that the others would have ended the job before.
+    # PE 0, which prints the line, comes last, so that the others would have ended the job before.
     late = "[ $PMIX_RANK = 0 ] && sleep 1;"
     wrong = f"[ {wrong_at} = all -o {wrong_at} = $PMIX_RANK ] && export LULL_WAIT=pol;"
     command = [str(executable("lull-launch")) if launcher == "lull-launch" else "mpirun", "-n", "3"]

@@ -1,4 +1,4 @@
-"""Under a real Slurm, of its own, on this machine: `srun --mpi=pmix` starts PEs on one and on two of its nodes."""
+"""Under a real Slurm, a private one, on this machine: `srun --mpi=pmix` starts PEs on one and on two of its nodes."""
 
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.xdist_group("slurm"),  # one cluster for all
 ]
 
-# The nodes share this machine; between nodes of a cluster there is no shared memory for UCX to find.
+# The nodes share this machine; between nodes of a real cluster UCX finds no shared memory.
 SEPARATE = {"UCX_TLS": "tcp,self", "SHMEM_SYMMETRIC_SIZE": "64M"}
 
 

@@ -1,4 +1,4 @@
-"""Lull from Python: what scripts and notebooks call, over records, simulations and traces."""
+"""Lull from Python: the functions for scripts and notebooks, over records, simulations and traces."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The notebooks of the documentation: each runs from its first cell to its last, and is kept without output."""
+"""The notebooks of the documentation: each runs from its first cell to its last, and is stored without output."""
 
 import os
 import sys

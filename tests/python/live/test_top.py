@@ -56,7 +56,7 @@ def reading(node: str = "n1", package: float | None = 40.0, age_s: float = 0.0) 
 
 
 class Scripted:
-    """A feed that gives what it is told to."""
+    """A feed that returns what the test sets."""
 
     def __init__(self, *answers: list[NodeReading] | LullError) -> None:
         self.answers = list(answers)

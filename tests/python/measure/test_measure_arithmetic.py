@@ -132,7 +132,7 @@ def test_visits_that_overlap_count_no_joule_twice() -> None:
 
 
 def reporting(*metrics: tuple[str, float, str, str]) -> Account:
-    """A process that reported these: name, value, unit, combination."""
+    """A process that reported these metrics: name, value, unit, combination."""
     return Account.model_validate(
         {
             "schema": 2,

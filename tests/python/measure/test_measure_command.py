@@ -1,4 +1,4 @@
-"""`lull measure` as a user calls it: what passes through, what is written, what is left when it is killed."""
+"""`lull measure` as a user calls it: what passes through, what is written, what remains when it is killed."""
 
 import json
 import os
@@ -162,7 +162,7 @@ def test_a_command_that_ignores_the_signal_is_killed_when_asked_twice(lull: Lull
     process = lull.start("measure", "sh", "-c", "trap '' TERM; touch on; while :; do sleep 0.1; done")
     assert wait_until((lull.folder / "on").exists)
 
-    def ended_when_asked() -> bool:  # signals that come at once are one
+    def ended_when_asked() -> bool:  # signals that arrive together are one
         if not processes_with(str(lull.folder), "touch on", name="sh"):
             return True
         process.terminate()
@@ -196,7 +196,7 @@ def test_killed_at_any_moment_it_leaves_no_child_and_only_whole_records(lull: Lu
         process.communicate()
         assert gone(mark), processes_with(mark)
     for folder in (lull.folder / "out").glob("[!.]*") if (lull.folder / "out").exists() else []:
-        assert len(record.read(folder).repeats) in (1, 2)  # each is there when it has ended
+        assert len(record.read(folder).repeats) in (1, 2)  # each is written when it has ended
         record.read_samples(folder)
 
 

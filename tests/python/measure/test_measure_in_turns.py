@@ -1,4 +1,4 @@
-"""`lull measure` with several commands in turn, until a precision is reached, with idle power, on a terminal."""
+"""`lull measure` with several commands in turn, up to a precision, with idle power, on a terminal."""
 
 import fcntl
 import json
@@ -115,7 +115,7 @@ def test_a_command_of_several_that_is_not_there_leaves_nothing(lull: Lull) -> No
 
 
 def test_it_stops_when_the_intervals_are_narrow_and_says_so(lull: Lull) -> None:
-    done = lull.run("measure", "--until-ci", "100000", "--out", "r", "sleep", "0.2")  # narrow on any machine
+    done = lull.run("measure", "--until-ci", "100000", "--out", "r", "sleep", "0.2")  # a wide limit for any machine
     assert done.returncode == 0
     assert "stopped after 6 runs, all intervals are within ±100000 % (time ±" in done.stderr
     assert len(record.read(lull.folder / "r").repeats) == 6
@@ -202,7 +202,7 @@ def test_a_measurement_in_progress_publishes_its_readings_and_takes_them_back(lu
 
 @dataclass
 class Terminal:
-    """What a terminal of 24 rows showed while a command ran and when it had ended, and all that was written to it."""
+    """The screen of a terminal of 24 rows while a command ran and after its end, and everything written to it."""
 
     code: int
     during: list[list[str]]

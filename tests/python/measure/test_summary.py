@@ -1,4 +1,4 @@
-"""The table after a measurement: energies are summed over nodes, one column for each domain."""
+"""The table after a measurement: energies are summed over nodes, one column per domain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lull sources --calibrate`: the line through an idle and a loaded machine, on a tree that moves as one would."""
+"""`lull sources --calibrate`: the line through an idle and a loaded machine, on a tree that changes like a real one."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def moving_tree(tree: Path) -> Iterator[Path]:
-    """`tree`, whose counters move by the power and the utilisation of this machine: higher while the load runs."""
+    """`tree`, whose counters follow the power and the utilisation of this machine: higher while the load runs."""
     counter = Counter(next((tree / "sys" / "class" / "powercap").glob("*/energy_uj")))
     end = threading.Event()
 
@@ -70,7 +70,7 @@ def test_a_calibration_is_the_line_through_idle_and_full_load(lull: Lull, moving
     assert table["meter"] == "powercap"
     lull.env["LULL_SITE"] = str(lull.folder / "site.toml")
     lull.env["LULL_METER_SOURCES"] = "estimate"
-    assert "estimate:package" in lull.run("sources").stdout  # the file is one that the estimate reads
+    assert "estimate:package" in lull.run("sources").stdout  # the estimate reads the file
 
 
 def test_without_out_the_table_is_printed(lull: Lull, moving_tree: Path) -> None:

@@ -1,4 +1,4 @@
-"""Regions and metrics out of Fortran and Python, as the guide shows them."""
+"""Regions and metrics from Fortran and Python, as in the guide."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""`lull sources --sysroot TREE --json` on every fixture tree, and the totals that follow from what is found."""
+"""`lull sources --sysroot TREE --json` on every fixture tree, and the totals of the channels found."""
 
 import json
 import subprocess
@@ -37,11 +37,11 @@ USED = {
     "ib_bnxt": ["infiniband:bnxt_re0", "infiniband:bnxt_re0-nic"],
     "eth": ["net:eth0", "net:eth0-nic"],
     "tools": [],
-    # Trees for lowering the frequency: they have nothing to read energy from.
+    # Trees for lowering the frequency: they have no source of energy.
     **{f"cpufreq_{kind}": [] for kind in ("userspace", "limit", "preference", "shared", "closed")},
 }
 
-# Domains in the totals, and the channel or sum behind the node's.
+# Domains in the totals, and the channel or sum of the node.
 TOTALS = {
     "intel_2s_server": "package + dram",
     "intel_client_psys_mmio": "powercap:psys",

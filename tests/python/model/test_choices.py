@@ -1,4 +1,4 @@
-"""What choices of the runtime came to, from the file that a job leaves to the plot and the table of a report."""
+"""How choices of the runtime turned out, from the file that a job writes to the plot and the table of a report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from records import run, samples
 
 
 def choice(name: str = "coalesce", regret_s: float = 0.5, observed_ns: float | None = 4000, where: str = "") -> Choice:
-    """What a choice of a job of 4 PEs came to, which took the first of two alternatives."""
+    """The outcome of a choice in a job of 4 PEs, which took the first of two alternatives."""
     return Choice(
         choice=name,
         where=where,
@@ -38,7 +38,7 @@ def choice(name: str = "coalesce", regret_s: float = 0.5, observed_ns: float | N
 
 
 def with_choices(of: Run, *choices: Choice) -> Run:
-    """The same record, of whose repeats each holds `choices`."""
+    """The same record, with `choices` in each repeat."""
     return of.model_copy(
         update={"repeats": [repeat.model_copy(update={"choices": list(choices)}) for repeat in of.repeats]}
     )
@@ -97,7 +97,7 @@ def test_a_measured_job_keeps_what_its_choices_came_to(lull: Lull, choose: str) 
     assert done.returncode == 0, done.stderr
     [repeat] = record.read(lull.folder / "r").repeats
     [route] = [one for one in repeat.choices if one.choice == "route"]
-    # one PE on each of two nodes: further hops of whole nodes would lead nowhere
+    # one PE on each of two nodes: further hops between whole nodes would lead nowhere
     assert {one.name for one in route.alternatives} == {
         "per-pe, 1 hop",
         "per-pe, 2 hops",

@@ -1,4 +1,4 @@
-"""The form of a machine: what is written reads as it was, and what is wrong is refused where it is wrong."""
+"""The format of a machine: reading returns what was written, and errors are reported at their place."""
 
 import math
 import os

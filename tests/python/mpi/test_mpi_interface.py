@@ -1,4 +1,4 @@
-"""The table of MPI's functions, and what is made of it."""
+"""The table of MPI's functions, and the code generated from it."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_only_what_the_headers_declare_is_wrapped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("module", "least"), [("ompi-c", 180), ("mpich", 330)])
 def test_every_function_of_a_library_is_in_the_table(module: str, least: int) -> None:
-    """All that the library exports by the name MPI_..., but functions that are there for their address."""
+    """All exported names MPI_..., except functions that exist for their address."""
     if shutil.which("pkg-config") is None or subprocess.run(["pkg-config", "--exists", module], check=False).returncode:
         pytest.skip(f"needs {module}")
     folders = subprocess.run(

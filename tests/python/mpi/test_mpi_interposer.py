@@ -1,4 +1,4 @@
-"""MPI programs with Lull between them and their library: they do not notice, and what they did is recorded."""
+"""MPI programs with Lull between them and their library: they notice nothing, and their calls are recorded."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def program(mpi: MpiLibrary, source: str, folder: Path, *arguments: str, name: s
 
 
 def traced(mpi: MpiLibrary, folder: Path, ranks: int, *command: str | Path, **more: dict[str, str]) -> list[RawProcess]:
-    """The records of a run that ends well."""
+    """The records of a run that succeeds."""
     done = mpi.run(ranks, *command, tools={"LULL_TRACE": str(folder / "trace")}, folder=folder, **more)
     assert (done.returncode, done.stderr) == (0, "")
     processes = read_raw(folder / "trace")
@@ -61,7 +61,7 @@ def test_a_program_sees_results_statuses_and_errors_as_without(
     values = {"LULL_TRACE": str(tmp_path / "trace"), "LULL_WAIT": "adaptive"}
     done = mpi.run(4, behaviours, tmp_path / "file", tools={tool: values[tool] for tool in tools})
     assert done.returncode == 0
-    assert "LULL_WAIT" in tools or not done.stderr  # a library whose waiting stays its own is named there
+    assert "LULL_WAIT" in tools or not done.stderr  # a library that keeps its own waiting is named there
     assert done.stdout.split() == SUBJECTS
     assert len(read_raw(tmp_path / "trace")) == (4 if "LULL_TRACE" in tools else 0)
 
@@ -85,7 +85,7 @@ def test_messages_have_their_peers_tags_and_bytes(mpi: MpiLibrary, built: Path, 
             assert {(one.peer, one.tag, one.bytes) for one in sends[:-3]} == {(right, 7, 16)}
         else:
             assert [(one.peer, one.tag, one.bytes) for one in process.of("receive")] == [(left, 7, 16)] * 3
-        # To and from nobody goes no message.
+        # No message goes to or comes from MPI_PROC_NULL.
         assert [one.what for one in process.calls("MPI_Recv")].count("call") == 1
 
 
@@ -117,7 +117,7 @@ def test_asking_in_vain_again_and_again_is_one_record(mpi: MpiLibrary, built: Pa
     for function, times in zip(("MPI_Test", "MPI_Iprobe"), map(int, done.stdout.split()), strict=True):
         calls = asking.calls(function)
         assert sum(1 + call.bytes for call in calls) == times
-        assert len(calls) < times / 5  # how many are one depends on what else the machine does
+        assert len(calls) < times / 5  # how many are merged depends on other load on the machine
     [received] = asking.of("completed")
     assert received.bytes == 4
 
@@ -153,7 +153,7 @@ def test_collectives_count_the_bytes_of_their_own_buffers(mpi: MpiLibrary, built
             if record.what == "collective":
                 got = after.bytes if after.what == "more_received" else record.bytes
                 seen.setdefault(record.function, []).append((record.peer, record.bytes, got))
-        mine = 8 * (1 + rank % 2)  # of MPI_Gatherv and its relatives
+        mine = 8 * (1 + rank % 2)  # for MPI_Gatherv and similar calls
         assert seen["MPI_Bcast"] == [(1, 8, 0) if rank == 1 else (1, 0, 8)]
         assert seen["MPI_Allreduce"][0] == (-1, 8, 8)
         assert seen["MPI_Allreduce"][1] == (-1, 8, 8)  # in place
@@ -169,7 +169,7 @@ def test_collectives_count_the_bytes_of_their_own_buffers(mpi: MpiLibrary, built
         for name in ("MPI_Reduce_scatter_block", "MPI_Reduce_scatter"):
             assert seen[name] == [(-1, 32, 8)]
         assert len(process.of("posted_collective")) + len(seen.get("MPI_Ialltoallv", [])) == 5
-        # What the program's own operation asks inside a call is no call of the program.
+        # Calls of the program's own reduction operation inside a call are not calls of the program.
         assert not process.calls("MPI_Type_size")
 
 
@@ -191,7 +191,7 @@ def test_communicators_are_defined_with_their_members(mpi: MpiLibrary, built: Pa
 
 
 def members(definition: dict[str, list[list[int]]], which: str = "members") -> list[int]:
-    """Of a communicator; they are written as runs."""
+    """The ranks of a communicator, which are stored as runs."""
     return [first + i for first, count in definition[which] for i in range(count)]
 
 
@@ -294,12 +294,12 @@ def test_another_tool_by_mpis_own_interface_counts_the_same(
 
 
 def linked_with(tool: Path) -> list[str]:
-    """What links a program with a library that stands before MPI's."""
+    """Options that link a program with a library in front of MPI's."""
     return ["-Wl,--no-as-needed", str(tool), f"-Wl,-rpath,{tool.parent}"]
 
 
 def told(process: RawProcess) -> list[int]:
-    """Messages sent and received, their bytes, and collectives, as the records of a process have them."""
+    """Messages sent and received, their bytes, and collectives, from the records of a process."""
     sends = process.of("send", "posted_send")
     receives = process.of("receive", "also_received")
     expected = Counter[int]()
@@ -335,7 +335,7 @@ def test_lull_trace_info_says_what_an_independent_tool_counts(mpi: MpiLibrary, b
     assert said["message_bytes"] == sum(one["sent_bytes"] for one in counts)
 
 
-# As mpi_count.c writes them.
+# In the order in which mpi_count.c prints them.
 COUNTED = ("sent_messages", "received_messages", "sent_bytes", "received_bytes", "collectives")
 
 
@@ -543,7 +543,7 @@ def test_a_library_that_is_called_unseen_is_named(tmp_path: Path) -> None:
     ]
 
 
-# The table of symbols of a library, as tools that bring their own loader read it.
+# Looks up a name in the symbol table of a library, like tools with their own loader.
 CALLS_UNSEEN = """
 #define _GNU_SOURCE
 #include <dlfcn.h>

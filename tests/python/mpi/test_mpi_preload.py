@@ -1,4 +1,4 @@
-"""How the interposer comes into the programs of a command, and which it cannot reach."""
+"""How the interposer gets into the programs of a command, and which programs it cannot reach."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORWARDS = preload.OPENMPI_FORWARDS
 
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """An installation of which nothing but the interposer is there."""
+    """An installation that contains only the interposer."""
     package = tmp_path / "lib" / "python" / "site-packages" / "lull"
     package.mkdir(parents=True)
     monkeypatch.setattr("lull.base.installed.package_folder", lambda: package)

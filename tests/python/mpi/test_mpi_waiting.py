@@ -1,4 +1,4 @@
-"""MPI programs that wait by a policy compute what they compute without, sleep meanwhile, and end as they would."""
+"""MPI programs that wait by a policy compute the same results, sleep while they wait, and end as usual."""
 
 import json
 import os
@@ -97,7 +97,7 @@ def test_ways_of_waiting_may_take_turns(job: Lull, programs: Path) -> None:
         assert all(of["missed"] == 0 for of in found), found
         return all(of[way]["epochs"] > 0 for of in found for way in ("with", "without"))
 
-    # An epoch counts only if a call begins in the next one too: on a busy machine it takes longer ones until some do.
+    # An epoch counts only if a call begins in the next one too: on a busy machine this needs longer epochs.
     assert any(both_have_turns(epoch_ms) for epoch_ms in (5, 20, 80, 320))
 
 
@@ -186,7 +186,7 @@ def test_threads_wake_each_other(job: Lull, programs: Path, policy: str, ranks: 
 
 
 def waiting_ranks(job: Lull, programs: Path, policy: str, how: str, **env: str) -> subprocess.Popen[str]:
-    """A job of which all ranks but the last sleep."""
+    """A job whose ranks sleep, except the last."""
     started = subprocess.Popen(
         job.argv("attach", "--wait", policy, "--", *mpirun(3, programs / "mpi_waits", how)),
         cwd=job.folder,

@@ -1,4 +1,4 @@
-"""`lull predict` and `lull.predict`: programs and traces on a machine that is not here."""
+"""`lull predict` and `lull.predict`: programs and traces on another machine."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def mode(name: str, slowdown: float, joules: float | None, link_power: float = 1
 @pytest.mark.parametrize("name", known_machines())
 def test_machines_that_come_along_say_where_their_figures_are_from(name: str) -> None:
     machine = read_machine(name)
-    assert machine.title and machine.measured is None  # each figure of such has a source
+    assert machine.title and machine.measured is None  # each figure of such a machine has a source
 
 
 def test_a_preset_of_a_network_is_a_machine_without_watts() -> None:
@@ -132,7 +132,7 @@ def test_an_unknown_machine_is_answered_with_those_that_there_are() -> None:
         read_machine("nowhere")
 
 
-# Modes of links, and which is chosen
+# Modes of links, and the chosen one
 
 
 def test_all_modes_are_those_of_the_published_grid_and_longer_ones_with_active_first() -> None:

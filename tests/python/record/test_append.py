@@ -1,4 +1,4 @@
-"""`lull measure --append`: further repeats of the same thing, and nothing else, in a record that stays whole."""
+"""`lull measure --append`: further repeats of the same command, and nothing else, in a record that stays complete."""
 
 import shutil
 

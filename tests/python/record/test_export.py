@@ -1,4 +1,4 @@
-"""`lull export`: metrics over HTTP and as a file, and records as tidy tables that other programs read."""
+"""`lull export`: metrics over HTTP and as a file, and records as tidy tables for other programs."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ from lull.record.table import COLUMNS, tidy_table
 
 
 def values(text: str) -> dict[str, list[tuple[dict[str, str], float]]]:
-    """Samples by name, parsed as Prometheus does."""
+    """Samples by name, parsed like Prometheus."""
     found: dict[str, list[tuple[dict[str, str], float]]] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:

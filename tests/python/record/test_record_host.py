@@ -1,4 +1,4 @@
-"""How a record names the machine."""
+"""How a record identifies the machine."""
 
 import pytest
 

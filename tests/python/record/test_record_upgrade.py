@@ -1,6 +1,6 @@
-"""Records of older schemas: read by every command, and rewritten by `lull record upgrade`.
+"""Records of older schemas: every command reads them, and `lull record upgrade` rewrites them.
 
-`kept_records/schema-N` is a record as the Lull of schema N wrote it; all are of the same run.
+`kept_records/schema-N` is a record written by the Lull of schema N; all are of the same run.
 """
 
 import json

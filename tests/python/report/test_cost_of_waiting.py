@@ -1,4 +1,4 @@
-"""What waiting cost, from the file that a program leaves to the tables of a report: each joule once, with its kind."""
+"""The cost of waiting, from the file that a program writes to a report's tables: each joule once, with its kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JOB = waiting({("put", 65536): 8.0, ("barrier", 0): 2.0, ("atomic", 8): 10.0}, c
 
 
 def metered(*energies: Energy, jobs: tuple[Waiting, ...] = (JOB,)) -> Repeat:
-    """A repeat in which just these energies were read."""
+    """A repeat with only these energies."""
     return repeat(0, 10, 1000).model_copy(update={"energy": list(energies), "waiting": list(jobs)})
 
 
@@ -113,7 +113,7 @@ def test_a_measurement_without_it_says_nothing_of_waiting() -> None:
 
 
 def left(folder: Path, **changes: object) -> Accounts:
-    """What is read when a program has left JOB with these changes."""
+    """The result of reading a file with JOB and these changes."""
     content = {"schema": 1, **JOB.model_dump(), **changes}
     (folder / "waiting-n1-7.json").write_text(json.dumps(content))
     return read_accounts(folder)

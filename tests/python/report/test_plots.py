@@ -1,4 +1,4 @@
-"""Plots: SVG that stands alone, collides with nothing in a page, is the same each time, and says every kind."""
+"""Plots: self-contained SVG that collides with nothing in a page, is the same each time, and shows every kind."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def every_plot(ident="p"):
 
 
 def grown():
-    """Direct and aggregated on 1, 2 and 4 nodes: each node 200 W, direct slower by a tenth at each doubling."""
+    """Direct and aggregated on 1, 2 and 4 nodes: 200 W per node, direct slower by a tenth at each doubling."""
     found = []
     for mode, slower in (("direct", 1.1), ("aggregated", 1.0)):
         for step, nodes in enumerate((1, 2, 4)):
@@ -111,7 +111,7 @@ def test_many_points_are_lettered_and_named_beside_the_plane():
 
 
 def _placed(text):
-    """Left edge and middle of an SVG text of matplotlib's."""
+    """Left edge and middle of an SVG text of matplotlib."""
     moved = re.search(r"translate\(([-\d.]+)[ ,]+([-\d.]+)\)", text.get("transform", ""))
     return [float(v) for v in (moved.groups() if moved else (text.get("x"), text.get("y")))]
 
@@ -139,7 +139,7 @@ def test_runs_of_different_kinds_are_told_apart():
 
 
 def test_ticks_are_where_they_say():
-    """Evenly spaced on paper means evenly spaced in the words, whatever the digits."""
+    """Evenly spaced on paper means evenly spaced in the numbers, whatever their digits."""
     near = [("near", quantity(run("near", [10.0, 10.24, 10.51, 10.76])))]
     ticks = [float(text.split()[0]) for text in words(plots.runs_of_each(near).svg("p")) if text.endswith(" s")]
     steps = [round(after - before, 9) for before, after in itertools.pairwise(ticks)]

@@ -23,7 +23,7 @@ SOON = NOON + timedelta(seconds=30)
 
 
 def studied(folder):
-    """A folder of three records, one of them with gaps, and a record aside that must not be seen."""
+    """A folder of three records, one of them with gaps, and a record that must not be included."""
     options = {"regions": {"setup": 0.3, "updates": 0.7}, "metrics": {"updates": 1e6}, "wire_bytes": 10**9}
     records.write(folder / "a", run("poll", **options))
     records.write(

@@ -1,4 +1,4 @@
-"""The report as its readers use it: sorting by pointer and key, marks that speak, narrow screens, paper."""
+"""The report in use: sorting by pointer and key, accessible marks, narrow screens, paper."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEAD = "#ratios table.sortable thead th:nth-child(2)"
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report with everything a report can have."""
+    """A report with every possible part."""
     folder = tmp_path_factory.mktemp("report")
     options = {"regions": {"setup": 0.3, "updates": 0.7}, "wire_bytes": 10**9}
     for name, by, watts, nodes in (
@@ -58,7 +58,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def shown(chromium: Browser, page: Path) -> Iterator[Browser]:
-    """The page, freshly loaded; whatever it was used for, it must not have complained or asked for anything."""
+    """The page, newly loaded; after each use it must have reported no error and requested nothing."""
     chromium.open(page)
     yield chromium
     assert chromium.complaints == []

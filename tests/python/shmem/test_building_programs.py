@@ -1,4 +1,4 @@
-"""A user's own program: compiled by the wrapper, pkg-config, CMake or beside MPI, then started by each launcher."""
+"""A user's own program: compiled by the wrapper, pkg-config, CMake or with MPI, then started by each launcher."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ from places import EXAMPLES, TOP
 
 pytestmark = pytest.mark.in_turn(2)
 
-# Another prefix, of `cmake --install`, can be named: `make test-install` does.
+# `make test-install` names another prefix, that of `cmake --install`.
 PREFIX = Path(os.environ.get("INSTALLED_PREFIX", Path(sys.executable).parents[1]))
 MPIRUN = ("mpirun", "--oversubscribe", "-n", "4")
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -27,7 +27,7 @@ needs_mpicc = pytest.mark.skipif(shutil.which("mpicc") is None, reason="needs mp
 
 
 def say(*command: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None) -> str:
-    """What the command prints; it must succeed."""
+    """The output of the command, which must succeed."""
     done = subprocess.run(
         command,
         env={**os.environ, **AS_ROOT, **(env or {})},
@@ -92,7 +92,7 @@ def test_what_the_wrapper_cannot_do_is_one_line(arguments: list[str], code: int,
     assert len(done.stderr.splitlines()) == 1 and says in done.stderr
 
 
-# The oldest standard of C and of C++ that each public header needs, as docs/how-to/run/write-a-shmem-program.md says.
+# The oldest standard of C and of C++ for each public header, according to docs/how-to/run/write-a-shmem-program.md.
 STANDARDS = {
     "shmem.h shmemx.h pshmem.h mpp/shmem.h mpp/shmemx.h lull/aggregate.h": ("c99", "c++11"),
     "lull/meter.h lull/version.h": ("c90", "c++11"),
@@ -261,5 +261,5 @@ def test_eight_pes_say_hello_within_three_tenths_of_a_second(tmp_path: Path) -> 
         assert len(printed.splitlines()) == 8
         return took
 
-    # Some time, when the other programs of this machine leave it the cores: they are not what is asked about.
+    # Retries, because other programs on this machine may occupy the cores.
     assert wait_until(lambda: seconds() < 0.3)

@@ -1,7 +1,8 @@
-"""The table of OpenSHMEM's interface is the specification's; headers and library have every name of it, and no other.
+"""The table of OpenSHMEM's interface agrees with the specification; headers and library have all its names, and no
+other.
 
-The headers are made of the table, the definitions are not: one with other types than its prototype has would be another
-function in C++, and the library would lack the name.
+The headers are generated from the table, the definitions are not: a definition with other types than its prototype
+would be another function in C++, and the library would lack the name.
 """
 
 import os
@@ -26,7 +27,7 @@ LIBRARY = PREFIX / "lib" / "liblull-shmem.so"
 
 INTERFACE = Interface()
 
-# What is there beyond the specification, and why.
+# Names beyond the specification, and why.
 FURTHER_GENERICS = {"shmem_wait": "as deprecated as shmem_TYPE_wait, for all types of which there is one"}
 FURTHER_CONSTANTS = {
     f"_SHMEM_{what}SYNC_SIZE": "by analogy with the deprecated constants" for what in ("", "ALLTOALL_", "ALLTOALLS_")
@@ -40,12 +41,12 @@ def functions() -> tuple[Function, ...]:
 
 
 def types_of(function: Function) -> str:
-    """The parameters as a declaration without their names has them."""
+    """The parameters of a declaration without their names."""
     return ", ".join(parameter.type for parameter in function.parameters) or "void"
 
 
 def compiled(folder: Path, source: str, name: str, *options: str) -> Path:
-    """The object file of a program; `name` says the language and names the file."""
+    """The object file of a program; `name` determines the language and names the file."""
     (folder / name).write_text(source)
     compiler = "g++" if name.endswith("cpp") else "gcc"
     standard = "-std=c++20" if name.endswith("cpp") else "-std=c11"
@@ -67,7 +68,7 @@ def symbols(file: Path, *options: str) -> set[str]:
 
 
 def profiled() -> list[Function]:
-    """Those that have a second name: pshmem_... for shmem_..."""
+    """The functions with a second name: pshmem_... for shmem_..."""
     return [replace(f, name="p" + f.name) for f in functions() if f.name.startswith("shmem_")]
 
 
@@ -157,7 +158,7 @@ def test_types_that_the_table_calls_the_same_are_the_same(tmp_path: Path) -> Non
 
 
 def allowed(generic: Generic, c_type: str, context: bool) -> frozenset[str]:
-    """The functions a call of `generic` for this C type may go to: one C type has several names."""
+    """The functions that a call of `generic` for this C type may select: one C type has several names."""
     prefix = "shmem_ctx_" if context else "shmem_"
     return frozenset(
         f"{prefix}{name}_{generic.suffix}"
@@ -166,7 +167,7 @@ def allowed(generic: Generic, c_type: str, context: bool) -> frozenset[str]:
     )
 
 
-# What a call gives for a parameter of this type.
+# The argument of a call for a parameter of this type.
 ARGUMENTS = {
     "{TYPE}*": "x",
     "const {TYPE}*": "x",
@@ -180,7 +181,7 @@ ARGUMENTS = {
 
 
 def calls_of(generic: Generic) -> list[tuple[frozenset[str], str]]:
-    """For each type, and with a context where there may be one: where it may go, and a function that makes the call."""
+    """For each type, and with a context if possible: the functions that may be selected, and one that calls."""
     made = []
     given = ", ".join(ARGUMENTS[parameter.type] for parameter in generic.parameters)
     for number, (name, c_type) in enumerate(generic.group.types.items()):
@@ -208,7 +209,7 @@ def test_every_generic_goes_to_the_function_of_the_type_it_is_called_with(tmp_pa
     made = compiled(tmp_path, "\n".join(lines) + "\n", "generics.c", "-Wno-missing-prototypes", "-Wno-unused-value")
     called = {name for name in symbols(made, "-u") if name.startswith("shmem_")}
     for where in wanted:
-        assert len(where & called) == 1, where  # all calls with one C type go to one function
+        assert len(where & called) == 1, where  # all calls with one C type select one function
     assert called == {name for where in wanted for name in where & called}
 
 
@@ -240,7 +241,7 @@ def test_the_headers_have_these_constants_and_no_other() -> None:
     text = (INCLUDE / "shmem.h").read_text()
     there = set(re.findall(r"\b_?SHMEM_[A-Z0-9_]+\b", text.replace("LULL_SHMEM", "LULL")))
     known = {*specification.CONSTANTS, *specification.OLD_CONSTANTS, *specification.STRINGS, *specification.HANDLES}
-    variables = {"SHMEM_SYMMETRIC_SIZE"}  # the environment's, named in a comment
+    variables = {"SHMEM_SYMMETRIC_SIZE"}  # an environment variable, named in a comment
     assert there - variables - FURTHER_CONSTANTS.keys() == known
 
 
@@ -306,7 +307,7 @@ def test_a_tool_intercepts_calls_and_passes_them_on(tmp_path: Path, how: str) ->
 
 
 def run(tmp_path: Path, *before: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """A program of two lines, as one PE, with these variables in its environment, behind another command."""
+    """A program of two lines, as one PE, with these variables in its environment, started by another command."""
     program = tmp_path / "hello"
     if not program.exists():
         made = compiled(tmp_path, "#include <shmem.h>\nint main(void) { shmem_init(); shmem_finalize(); }\n", "hello.c")

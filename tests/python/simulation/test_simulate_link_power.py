@@ -21,9 +21,10 @@ MESSAGES = 200_000  # of both links
 
 
 def scatter(load: float, share: float) -> float:
-    """Three standard deviations of a share of time that consists of exponential pieces of mean 1 / rate, and a little.
+    """Three standard deviations of a share of time that consists of exponential pieces of mean 1 / rate, and a little
+    more.
 
-    It scatters with the number of pieces, and with the idle time as a whole, as the number of messages does.
+    It varies with the number of pieces, and with the idle time as a whole, like the number of messages.
     """
     pieces = share * MESSAGES
     return 0.01 + 3 * (math.sqrt(2 / pieces) + load / (1 - load) / math.sqrt(MESSAGES))
@@ -33,7 +34,7 @@ def injection(load: float, power: dict[str, object]) -> dict[str, float]:
     """The share of time that the links from nodes spend in each low-power state."""
     result = lull.simulate(
         {
-            "end": MESSAGES / 2 * PACKET_S / load,  # cut off, lest a link that is done sleep while the other goes on
+            "end": MESSAGES / 2 * PACKET_S / load,  # cut off, so that no finished link sleeps while the other continues
             "topology": {"name": "hyperx", "dimensions": [1], "nodes_per_switch": 2},
             "power": {"refresh_time": 0, **power} if power["mode"] != "fast-wake" else power,
             "jobs": [{"message": 4096, "messages": 0, "load": load}],

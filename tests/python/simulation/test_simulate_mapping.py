@@ -1,4 +1,4 @@
-"""Which node each process runs on."""
+"""The node of each process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces on the network simulator: archives of recorded processes, of real programs, and what is refused."""
+"""Traces on the network simulator: archives of recorded processes and of real programs, and what is rejected."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NETWORK = {"topology": {"name": "fat-tree", "radix": 8}}  # 128 nodes
 
 
 def traced(folder: Path, processes: list[Process]) -> Path:
-    """An archive of what the processes did."""
+    """An archive of the processes' records."""
     convert(leave(folder, processes), keep_raw=False)
     return folder
 
@@ -47,7 +47,7 @@ def test_a_trace_is_replayed_with_as_many_processes_as_it_has(tmp_path: Path) ->
     assert job.messages == 4 * 50 * (1 + 2), "a message of each process, and two of its barrier, each round"
     assert result.description["jobs"][0]["pattern"] == "trace"
     assert result.description["jobs"][0]["processes"] == 4
-    # Rank 0 computes for nine tenths of each round, and the others wait for it as they did in the trace.
+    # Rank 0 computes for nine tenths of each round, and the others wait for it, as in the trace.
     assert job.run_time_s == pytest.approx(46 / 52, rel=0.02)
     assert job.time is not None
     shares = job.time.computing_s / job.run_time_s, job.time.waiting_s / job.run_time_s
@@ -112,7 +112,7 @@ def test_a_program_on_more_processes_than_were_traced(tmp_path: Path) -> None:
     assert job.processes == 32
     assert job.messages == 32 * 5 * (1 + 5)
     assert job.remarks[-1] == "more processes than were traced: a grid of 32 continues those of 4 and 8"
-    # Rank 0 computed longest in the traces; the mean of all ranks is less, and falls with their number.
+    # Rank 0 computed longest in the traces; the mean of all ranks is smaller, and falls with their number.
     assert 0.4 < job.run_time_s / replayed(trace=larger).jobs[0].run_time_s < 0.8
 
 

@@ -1,4 +1,4 @@
-"""Programs that hand over blocks of variables: in C, Fortran and Python, whoever writes, and what h5py sees of it."""
+"""Programs that hand over blocks of variables: in C, Fortran and Python, for each writer, and as h5py sees them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def pkg_config(*options: str) -> list[str]:
 
 
 def is_there(package: str) -> bool:
-    """Whether pkg-config knows it."""
+    """Whether pkg-config knows the package."""
     return subprocess.run(["pkg-config", "--exists", package], check=False).returncode == 0
 
 
@@ -83,13 +83,13 @@ def program(mpi: MpiLibrary, built: Path) -> Path:
 
 @dataclass(frozen=True)
 class Job:
-    """Runs of programs with a description, each in a folder of its own."""
+    """Runs of programs with a description, each in its own folder."""
 
     mpi: MpiLibrary
     folder: Path
 
     def described(self, name: str, more: str = "", text: str = DESCRIPTION) -> Path:
-        """A folder with the description, `more` at its end."""
+        """A folder with the description, followed by `more`."""
         made = self.folder / name
         made.mkdir()
         (made / "air.toml").write_text(text + more)
@@ -98,7 +98,7 @@ class Job:
     def run(
         self, ranks: int, approach: str, what: Path, place: Path, outputs: int = 2, *, code: int = 0, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        """The program with the description of a folder; without an approach it is not staged."""
+        """Run the program with the description of a folder; without an approach it is not staged."""
         tools = {"LULL_STAGE": approach, "LULL_STAGE_PYTHON": sys.executable} if approach else None
         env.setdefault("LULL_NODES", "2" if "nodes" in approach else "1")
         words = [what, place / "air.toml", str(outputs)]
@@ -116,14 +116,14 @@ def job(mpi: MpiLibrary, tmp_path: Path) -> Iterator[Job]:
 
 
 def ranks_for(clients: int, approach: str) -> int:
-    """With its servers; a dedicated node has as many ranks as one of clients."""
+    """The number of ranks, servers included; a dedicated node has as many ranks as one of clients."""
     if "nodes" in approach:
         return 2 * clients
     return clients + (int(approach.rpartition("=")[2]) if "cores" in approach else 0)
 
 
 def is_whole(place: Path, outputs: int = 2) -> bool:
-    """Whether the files over all processes hold what the program has written, and nothing is left over."""
+    """Check that the files over all processes contain what the program has written, and nothing is left over."""
     for output in range(outputs):
         with h5py.File(place / "out" / f"air.{10 * output:06}.h5") as file:
             np.testing.assert_array_equal(file["temperature"][()], CELLS + 1000 * output)
@@ -230,7 +230,7 @@ def test_a_program_may_use_hdf5_beside_it(job: Job, built: Path, approach: str) 
     options = ["-DWITH_HDF5", *pkg_config("--cflags", "--libs"), *flags.stdout.split()]
     made = job.mpi.compiled("stage/stage_blocks.c", here, *options)
     place = job.described("run")
-    for buffer in ("1G", "4K", "4K"):  # what does not fit, the process writes, and renames where there is one already
+    for buffer in ("1G", "4K", "4K"):  # what does not fit, the process writes; it renames if there is a file already
         job.run(ranks_for(2, approach), approach, made, place, LULL_STAGE_BUFFER=buffer)
         assert is_whole(place)
         for rank in range(2):
@@ -335,7 +335,7 @@ def test_mistakes_are_one_line_and_change_nothing(tmp_path: Path, call: object, 
 
 @dataclass(frozen=True)
 class Stopped:
-    """A program that waits before its output and says when all is handed over."""
+    """A program that waits before its output and reports when all is handed over."""
 
     process: subprocess.Popen[str]
     place: Path
@@ -344,7 +344,7 @@ class Stopped:
         return processes_with(str(self.place), name=SERVER)
 
     def hand_over(self) -> int:
-        """Let it write while its server does nothing: all of it is on its way then."""
+        """Let it write while its server does nothing, so that everything is outstanding."""
         [server] = self.servers()
         os.kill(server, signal.SIGSTOP)
         (self.place / "go").touch()

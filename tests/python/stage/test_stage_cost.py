@@ -1,4 +1,4 @@
-"""What output cost, from the file that a job leaves to the table of a report: each joule once, with its kind."""
+"""The cost of output, from the file that a job writes to the table of a report: each joule once, with its kind."""
 
 import json
 import re
@@ -19,7 +19,7 @@ JOB = output()
 
 
 def left(folder: Path, **changes: object) -> Accounts:
-    """What is read when a job has left JOB with these changes."""
+    """The result of reading a file with JOB and these changes."""
     content = {"schema": 1, **JOB.model_dump(), **changes}
     (folder / "output-n1-7.json").write_text(json.dumps(content))
     return read_accounts(folder)

@@ -1,4 +1,4 @@
-"""The random programs of stage_faults.py that once found a fault, and some that change with the seed."""
+"""The random programs of stage_faults.py that have found a fault, and some that change with the seed."""
 
 from __future__ import annotations
 

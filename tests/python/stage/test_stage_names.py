@@ -1,4 +1,4 @@
-"""MPI programs that use by name what they have just written: under each approach they see what they see plainly."""
+"""MPI programs that use by name what they have just written: under each approach they see the same as without."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from places import PROGRAMS
 pytestmark = [pytest.mark.in_turn(2), pytest.mark.skipif(not HDF5, reason="needs libhdf5-dev")]
 
 APPROACHES = ["time-partitioning", "dedicated-cores=1", "dedicated-nodes=1"]
-# A storage so slow that files are on their way for long.
+# A storage so slow that files are outstanding for long.
 SLOW = {"LULL_STAGE_STORAGE_LIMIT": "20M"}
 
 
@@ -42,7 +42,7 @@ def program(mpi: MpiLibrary, built: Path) -> Path:
 def run(
     mpi: MpiLibrary, folder: Path, clients: int, approach: str, what: list[str | Path], *, prefix: str = "", **env: str
 ) -> subprocess.CompletedProcess[str]:
-    """In a new folder, plainly if there is no approach; `prefix`: a shell's words before the command."""
+    """Run in a new folder, plainly if there is no approach; `prefix`: shell words before the command."""
     folder.mkdir()
     ranks = clients if not approach or "=" not in approach else ranks_for(clients, approach)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
@@ -143,7 +143,7 @@ def test_a_program_that_exits_without_ending_mpi_loses_no_file(
 ) -> None:
     command: list[str | Path] = [program(mpi, built), "rotate", "10000", "exit"]
     run(mpi, tmp_path / "plain", 1, "", command)
-    run(mpi, tmp_path / approach, 1, approach, command, **SLOW)  # launchers differ in what they make of it
+    run(mpi, tmp_path / approach, 1, approach, command, **SLOW)  # launchers handle it differently
     assert contents(tmp_path / approach) == contents(tmp_path / "plain")
 
 
@@ -156,7 +156,7 @@ def test_no_checkpoint_is_removed_before_the_next_is_safe(
         pytest.skip("needs a mount namespace")
     copied = tmp_path / "kept"
     copied.mkdir()
-    # The shell, the launcher and the program see a disk that holds the first checkpoint, but not the second beside it.
+    # The shell, the launcher and the program see a disk with room for the first checkpoint, but not for a second one.
     disk = f'mount -t tmpfs -o size=8m none "$PWD" && cd "$PWD" && trap "cp * {shlex.quote(str(copied))}" EXIT;'
     inner = shlex.join(map(str, mpi.start(ranks_for(1, approach), program(mpi, built), "rotate", "900000")))
     done = run(

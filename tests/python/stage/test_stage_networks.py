@@ -1,4 +1,4 @@
-"""Lull brings no network library into programs that need none."""
+"""Lull loads no network library into programs that need none."""
 
 from __future__ import annotations
 
@@ -45,10 +45,11 @@ def test_a_program_under_thread_sanitizer_ends_well(mpi: MpiLibrary, tmp_path: P
         pytest.skip("needs ThreadSanitizer")
     into = tmp_path / "files"
     into.mkdir()
-    # Without what other tests set: by it Open MPI would keep UCX, whose hooks ThreadSanitizer does not bear.
+    # Without the settings of other tests: with them Open MPI would keep UCX, whose hooks ThreadSanitizer does not
+    # support.
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("LULL_", "OMPI_MCA_"))}
     plain |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    plain["TSAN_OPTIONS"] = "exitcode=0"  # it finds races inside of MPI libraries
+    plain["TSAN_OPTIONS"] = "exitcode=0"  # it finds races inside MPI libraries
     command = mpi.start(2, made, into)
 
     def run(env: dict[str, str]) -> subprocess.CompletedProcess[str]:

@@ -22,7 +22,7 @@ SERVER = "lull-stage-serv"  # as far as the kernel keeps a name
 
 
 def is_there(package: str) -> bool:
-    """Whether pkg-config knows it."""
+    """Whether pkg-config knows the package."""
     return subprocess.run(["pkg-config", "--exists", package], check=False).returncode == 0
 
 
@@ -55,7 +55,7 @@ def program(mpi: MpiLibrary, built: Path, *more: str, name: str = "stage_hdf5") 
 
 @dataclass(frozen=True)
 class Job:
-    """Runs of one program, each with its files in a folder of its own."""
+    """Runs of one program, each with its files in its own folder."""
 
     mpi: MpiLibrary
     folder: Path
@@ -68,7 +68,7 @@ class Job:
     def run(
         self, ranks: int, approach: str, what: Path, *arguments: str, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        """The program, which writes into the folder `approach`, or `plain` without Lull; it ends well."""
+        """Run the program, which writes into the folder `approach`, or `plain` without Lull; it must succeed."""
         into = self.place(approach or "plain")
         tools = {"LULL_STAGE": approach} if approach else None
         done = self.mpi.run(ranks, what, into, *arguments, tools=tools, env=env, folder=self.folder)
@@ -76,7 +76,7 @@ class Job:
         return done
 
     def files(self, name: str) -> dict[str, bytes]:
-        """What is in one of the folders, hidden files too."""
+        """The content of one of the folders, hidden files included."""
         return {path.name: path.read_bytes() for path in (self.folder / name).iterdir()}
 
 
@@ -89,7 +89,7 @@ def job(mpi: MpiLibrary, tmp_path: Path) -> Iterator[Job]:
 
 
 def ranks_for(clients: int, approach: str) -> int:
-    """With its servers; a dedicated node has as many ranks as one of clients."""
+    """The number of ranks, servers included; a dedicated node has as many ranks as one of clients."""
     return 2 * clients if "nodes" in approach else clients + int(approach.rpartition("=")[2])
 
 
@@ -181,7 +181,7 @@ def test_a_program_sees_mpi_as_without(job: Job, tmp_path: Path, tool: str) -> N
 
 @dataclass(frozen=True)
 class Stopped:
-    """A program that waits before its output and says when all is handed over, with the environment of its job."""
+    """A program that waits before its output and reports when all is handed over, with the environment of its job."""
 
     process: subprocess.Popen[str]
     into: Path
@@ -190,7 +190,7 @@ class Stopped:
         return processes_with(str(self.into.parent), name=SERVER)
 
     def hand_over(self) -> None:
-        """Let it write while its server does nothing: all of it is on its way then."""
+        """Let it write while its server does nothing, so that everything is outstanding."""
         [server] = self.servers()
         os.kill(server, signal.SIGSTOP)
         (self.into / "go").touch()

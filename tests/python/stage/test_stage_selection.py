@@ -1,4 +1,4 @@
-"""What `lull stage --approach auto` takes: by the model, and by what earlier runs of the same command have cost."""
+"""What `lull stage --approach auto` selects: by the model, and by the costs of earlier runs of the same command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MB = 1_000_000
 def figures(
     approach: str, seconds: float, *, write_s: float = 0.0, output: int = 100 * MB, outputs: int = 10
 ) -> Output:
-    """Of a run of 4 processes of one node, which computed 40 s in all."""
+    """The figures of a run of 4 processes on one node, which computed 40 s in total."""
     aside = 0 if approach == "time-partitioning" else int(approach.rpartition("=")[2])
     clients = 4 - aside
     mine, theirs = {"files": outputs, "bytes": output * outputs}, {"files": 0, "bytes": 0}
@@ -56,7 +56,7 @@ def figures(
 
 
 def kept(run: Output) -> str:
-    """As a run leaves them."""
+    """The figures in the format of a run."""
     return json.dumps({"schema": 1, **run.model_dump()})
 
 

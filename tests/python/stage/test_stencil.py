@@ -1,4 +1,4 @@
-"""The application stencil: its air is the same whoever computes it, its files are whole, and mistakes are one line."""
+"""The application stencil: its air is the same on any processes, its files are complete, and mistakes give one line."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ def stencil(folder: Path, ranks: int, *words: str, program: str = "stencil") -> 
 
 
 def put_together(folder: Path, step: int, name: str) -> npt.NDArray[np.generic]:
-    """A quantity in all cells, of the files of all processes."""
+    """A quantity in all cells, from the files of all processes."""
     files = sorted(folder.glob(f"stencil_{step:06}_*.h5"))
     whole: npt.NDArray[np.generic] | None = None
     for path in files:

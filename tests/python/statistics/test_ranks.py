@@ -1,4 +1,4 @@
-"""Rank tests and effects against scipy, against counting every arrangement, and against values known by hand."""
+"""Rank tests and effects compared with scipy, with counting every arrangement, and with values known by hand."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_sides_of_very_different_numbers_of_runs_compare(few: int, many: int) ->
 
 @pytest.mark.parametrize(("first", "second"), [(70, 70), (60, 150), (200, 12)])
 def test_the_interval_of_many_runs_holds_the_shifts_that_the_test_would_not_reject(first: int, second: int) -> None:
-    """Its ends are differences at which scipy's asymptotic test changes its mind."""
+    """Its ends are differences at which scipy's asymptotic test changes its result."""
     draw = np.random.default_rng(first)
     baseline, candidate = draw.normal(10, 1, first), draw.normal(10.5, 1, second)
     found = ranks.hodges_lehmann(baseline, candidate)

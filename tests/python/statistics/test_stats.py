@@ -1,4 +1,4 @@
-"""The statistics against scipy and against values known by hand."""
+"""The statistics compared with scipy and with values known by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lull.statistics import bootstrap, groups, ranks
 
 TIMES = [10.1, 10.3, 9.8, 10.0, 10.6, 9.9, 10.2, 10.4]
 FASTER = [5.1, 5.0, 5.3, 4.9, 5.2, 5.4, 5.05, 5.15]
-# What scipy calls a source of random numbers, from 1.15 on and before.
+# scipy's name of the parameter for random numbers, from 1.15 on and before.
 RANDOM = "rng" if "rng" in inspect.signature(reference.bootstrap).parameters else "random_state"
 
 
@@ -47,7 +47,7 @@ def test_bootstrap_agrees_with_scipy():
 
 @pytest.mark.parametrize("number", [1, 2, 7, 8, 10, 101])
 def test_medians_of_resamples_are_those_of_the_runs_drawn(number):
-    """The same places drawn, their medians by numpy: with ties, even and odd numbers, several columns, many chunks."""
+    """The same indices drawn, their medians by numpy: with ties, even and odd numbers, several columns, many chunks."""
     runs = np.random.default_rng(number).integers(0, 50, size=(number, 3)).astype(float)
     found = bootstrap.resampled_medians(runs, seed=5, stream=2, resamples=3001)
     generator = np.random.default_rng([5, 2])
@@ -69,7 +69,7 @@ def test_the_interval_is_the_one_scipy_makes_of_the_same_resamples():
     chosen = np.random.default_rng([7, 0]).integers(0, len(runs), size=(bootstrap.RESAMPLES, len(runs)))
 
     class SameDraws(np.random.Generator):
-        """Gives scipy the places that were drawn here, whatever it asks for."""
+        """Gives scipy the indices that were drawn here, whatever it requests."""
 
         def integers(self, *arguments, **options):
             return chosen
@@ -85,7 +85,7 @@ def test_the_interval_is_the_one_scipy_makes_of_the_same_resamples():
 
 
 def test_resampling_runs_jointly_keeps_a_constant_power_exact():
-    """Energy proportional to time in each run: the quotient of the ratios does not scatter at all."""
+    """Energy proportional to time in each run: the quotient of the ratios does not vary at all."""
     base = np.c_[TIMES, np.multiply(TIMES, 200.0)]
     cand = np.c_[FASTER, np.multiply(FASTER, 300.0)]
     ratios = bootstrap.resampled_ratios(base, cand)
@@ -130,7 +130,7 @@ def test_runs_that_are_all_zero_have_no_relative_spread():
 
 @pytest.mark.parametrize("values", [TIMES, [*TIMES, 30.0], [1.0, 1, 1, 1, 1, 9]], ids=["even", "far", "same"])
 def test_the_density_is_that_of_normal_kernels_of_silvermans_width(values):
-    """0.9 n^(-1/5) times the smaller of the standard deviation and, unless 0, the quartiles' distance over 1.34."""
+    """0.9 n^(-1/5) times the smaller of the standard deviation and, unless 0, the interquartile range over 1.34."""
     at, density = bootstrap.density(values)
     deviation, robust = np.std(values, ddof=1), reference.iqr(values) / 1.34
     width = 0.9 * min(deviation, robust or deviation) * len(values) ** (-1 / 5)

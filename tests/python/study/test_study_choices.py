@@ -154,7 +154,7 @@ def test_a_regret_is_that_of_the_rounds_after_those_that_told_it() -> None:
 
 
 def test_what_comes_after_the_first_tenth_is_told_apart() -> None:
-    # ten seconds: in the first an item takes a second, in the others half of one: 1 + 18 items
+    # ten seconds: in the first an item takes one second, in the others half a second: 1 + 18 items
     (rest,) = after_a_tenth([10 / 19], [1.0])
     assert rest == pytest.approx(0.5)
 
@@ -220,7 +220,7 @@ def test_each_point_says_what_auto_was_worth(study: Lull) -> None:
     report = (study.folder / "results" / "study-small" / "report.html").read_text()
     assert "Regret: excess of auto over the best fixed choice" in report
     assert small["regret"]["confirmed"]
-    # three rounds of each alternative, two runs that are counted, two rounds more of auto and quick
+    # three rounds of each alternative, two counted runs, two more rounds of auto and quick
     assert len(runs(study)) == 3 * 5 + 2 * 2 + 2 * 2 * 2 and sum(line.startswith("1 ") for line in runs(study)) == 4
 
 

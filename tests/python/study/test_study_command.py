@@ -1,4 +1,4 @@
-"""`lull study` as a user calls it: interleaved, resumable after any kill, honest about what differs."""
+"""`lull study` as a user calls it: interleaved, resumable after any kill, with correct verdicts."""
 
 import json
 import os

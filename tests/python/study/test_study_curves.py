@@ -1,4 +1,4 @@
-"""Plots of a study, curves and bars: what can be described, what is left out, how it is shown."""
+"""Plots of a study, curves and bars: what can be described, what is left out, and the display."""
 
 from pathlib import Path
 
@@ -129,7 +129,7 @@ def test_curves_are_printed_drawn_and_in_the_report(lull: Lull) -> None:
     assert "End to end: colour red" in done.stdout
     assert '<section id="bars">' in page
     assert "What ways save: colour red" in done.stdout and '<section id="impacts">' in page
-    assert "0.1, 2, nodes: " in page  # what a bar says when it is pointed at
+    assert "0.1, 2, nodes: " in page  # the text of a bar under the pointer
 
 
 def test_figures_are_told_anew_without_running_anything_again(lull: Lull) -> None:

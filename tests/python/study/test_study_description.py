@@ -1,4 +1,4 @@
-"""The description of a study, its points, and how a claim is judged: pure parts."""
+"""The description of a study, its points, and the verdict on a claim: pure parts."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Studies of simulations: their file, their grids, what is made of rows; and a small one as a user calls it."""
+"""Studies of simulations: their file, their grids, and the results of rows; and a small one as a user calls it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What papers say beside what the model makes of machine files: from the file alone, each with its source."""
+"""Statements of papers compared with the model's results for machine files: from the file, each with its source."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_each_statement_says_where_the_paper_has_it_and_each_term_where_it_is_fr
     assert len(study.papers) == 5
     assert all(one.where for one in statements(study))
     for one in statements(study):
-        assert machine_of(study, one.machine).measured is None  # so that its form wants a source of each figure
+        assert machine_of(study, one.machine).measured is None  # so that its format requires a source of each figure
         assert not one.see or (DOCUMENTATION / f"{one.see}.md").is_file()
 
 

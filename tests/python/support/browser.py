@@ -1,6 +1,6 @@
 """A headless Chromium for tests, driven over its DevTools protocol: pages as a reader sees and uses them.
 
-Chromium is among the packages of packages/develop.txt; without it the tests fail rather than pass unseen.
+packages/develop.txt includes Chromium; without it the tests fail rather than pass unnoticed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from websockets.sync.client import ClientConnection, connect
 
 OPTIONS = (
     "--headless",
-    "--no-sandbox",  # tests run as root in containers, and open their own files only
+    "--no-sandbox",  # tests run as root in containers, and open only their own files
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
@@ -71,7 +71,7 @@ class Browser:
             self.complaints.append(f"asks for {found['request']['url']}")
 
     def open(self, page: Path, width: int = 1100, height: int = 900) -> None:
-        """Load a file and wait until it is there."""
+        """Load a file and wait until it is loaded."""
         self.complaints.clear()
         self.call("Emulation.setEmulatedMedia", media="")
         self.resize(width, height)
@@ -116,7 +116,7 @@ class Browser:
 
 @contextmanager
 def browser(profile: Path) -> Iterator[Browser]:
-    """A Chromium for as long as it is needed, its profile in the folder `profile`."""
+    """A Chromium for as long as it is needed, with its profile in the folder `profile`."""
     with subprocess.Popen(
         ["chromium", *OPTIONS, f"--user-data-dir={profile}", "about:blank"],
         stdout=subprocess.DEVNULL,

@@ -1,7 +1,7 @@
-"""Pairwise covering arrays: some of the cases of a product, among which each pair of values that is possible is met.
+"""Pairwise covering arrays: some of the cases of a product, which together contain each possible pair of values.
 
-Most faults need one or two values that meet, so that such a choice finds nearly what all cases find. `make test`
-takes it, another for each seed; `make test-all` takes all cases.
+Most faults need one or two particular values, so that such a selection finds nearly what all cases find. `make test`
+uses one, another for each seed; `make test-all` uses all cases.
 """
 
 import heapq
@@ -16,7 +16,7 @@ Case = TypeVar("Case", bound=tuple[Any, ...])
 """A case is a tuple: the values of its factors, which have the same order in all cases."""
 
 DAYS = 365
-"""So many seeds that follow each other choose each case at least once."""
+"""This many consecutive seeds choose each case at least once."""
 
 
 def seed_of_today() -> int:
@@ -30,7 +30,7 @@ def pairs(cases: Iterable[tuple[Any, ...]]) -> set[Hashable]:
 
 
 def share(cases: Iterable[Case], seed: int, days: int = DAYS) -> set[Case]:
-    """The cases that the seed chooses without regard to pairs, so that `days` seeds in turn choose all of them."""
+    """The cases that the seed chooses without regard to pairs, so that `days` consecutive seeds choose all of them."""
     order = list(cases)
     random.Random(0).shuffle(order)
     return set(order[seed % days :: days])
@@ -39,16 +39,17 @@ def share(cases: Iterable[Case], seed: int, days: int = DAYS) -> set[Case]:
 def cover(
     cases: Sequence[Case], seed: int, always: Collection[Case] = (), cost: Callable[[Case], float] = lambda _: 1.0
 ) -> set[Case]:
-    """Cases with all pairs of all cases: those of `always`, the seed's share, and what adds most pairs for its cost.
+    """Cases with all pairs of all cases: those of `always`, the seed's share, and those that add most pairs for their
+    cost.
 
-    The seed decides among cases that add as many.
+    The seed decides among cases that add equally many.
     """
     chosen = set(always) | share(cases, seed)
     lacking = pairs(cases) - pairs(chosen)
     order = list(cases)
     random.Random(seed).shuffle(order)
     found = [(pairs([case]), cost(case)) for case in order]
-    # What a case adds only decreases: one that still adds as much as when it was filed adds most.
+    # What a case adds only decreases: one that still adds as much as when it was queued adds most.
     queue = [(-len(here) / price, place) for place, (here, price) in enumerate(found)]
     heapq.heapify(queue)
     while lacking:

@@ -1,8 +1,8 @@
-"""The commands and examples of the documentation, and what tests/documentation.toml says of running them.
+"""The commands and examples of the documentation, and the rules in tests/documentation.toml for running them.
 
-A page is a session: its blocks run in order, in a folder of their own that holds the files of
-docs/how-to/measure/examples, and a block finds the variables, the folder and the files that those before it have left.
-What a block shows as output must be in what it prints, numbers aside.
+A page is a session: its blocks run in order, in their own folder with the files of docs/how-to/measure/examples, and a
+block finds the variables, the folder and the files that earlier blocks have left. The output that a block shows must be
+in what it prints, apart from numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TOP = Path(__file__).resolve().parents[3]
 TABLE = TOP / "tests" / "documentation.toml"
 LANGUAGES = ("sh", "console", "python", "toml", "cpp", "cmake", "yaml")  # of examples; others show something
 ELLIPSIS = re.compile(r"\[?\.\.\.\]?")
-# A number with its sign, interval and unit: what differs from run to run.
+# A number with its sign, interval and unit: these differ from run to run.
 NUMBER = re.compile(
     r"[<>~±]?\s*[+−-]?\d[\d.,]*(?:e[+-]?\d+)?(?:\s?(?:%|×|[yzafpnµmkKMGT]?(?:J·s²?|s|J|W|B)(?![\w/])|[kMGT](?=\s)))?"
 )
@@ -28,26 +28,26 @@ NUMBER = re.compile(
 
 @dataclass(frozen=True)
 class Entry:
-    """What the table says of a block."""
+    """The entry of the table for a block."""
 
-    holds: str = ""  # a text that this block alone of its page has; behind ^ the one that it begins with
+    holds: str = ""  # a text that only this block of its page contains; after ^ the one with which it begins
     skip: str = ""  # why it is not run
     before: str = ""  # shell, before it
     run: str = ""  # shell in its place
     replace: list[tuple[str, str]] = field(default_factory=list)
-    why: str = ""  # it is not run as it stands
-    needs: str = ""  # what the machine must have: slurm, hosts, a program, a file of the checkout
+    why: str = ""  # why it is not run as it is
+    needs: str = ""  # requirements on the machine: slurm, hosts, a program, a file of the checkout
     file: str = ""  # the name under which the block is written
-    around: str = "@"  # what is written, with the block in place of @
+    around: str = "@"  # the text that is written, with the block in place of @
     then: str = ""  # shell, after it was written
-    study: str = ""  # it is part of a study's file, of which this is the rest
+    study: str = ""  # the block is part of a study's file, of which this is the rest
     simulation: str = ""  # of a simulation's file
-    output: bool = False  # a block of text: what the block before has printed
+    output: bool = False  # a block of text: the output of the previous block
     varies: list[str] = field(default_factory=list)  # shown lines that are not compared
     ends_with: int = 0  # the exit code
 
     def fits(self, text: str) -> bool:
-        """Whether it is about this block."""
+        """Whether the entry is about this block."""
         return text.startswith(self.holds[1:]) if self.holds.startswith("^") else self.holds in text
 
 
@@ -63,12 +63,12 @@ class Block:
 
     @property
     def place(self) -> str:
-        """Where it stands, for people."""
+        """Its place, for people."""
         return f"{self.page}:{self.line}"
 
     @property
     def first_line(self) -> str:
-        """Its first words that are no comment."""
+        """The first words that are no comment."""
         lines = [one for one in self.text.splitlines() if one.strip() and not one.startswith("#")]
         return (lines or self.text.splitlines() or [""])[0].removeprefix("$ ")
 
@@ -85,11 +85,11 @@ class Page:
     name: str  # from the top of the source
     before: str  # shell, before its first block
     blocks: tuple[Block, ...]
-    unused: tuple[str, ...]  # entries of the table that fit no block, or several
+    unused: tuple[str, ...]  # entries of the table that match no block, or several
 
     @property
     def needs(self) -> set[str]:
-        """What the machine must have for all of it."""
+        """The requirements on the machine of all its blocks."""
         return {block.entry.needs for block in self.blocks} - {""}
 
 
@@ -140,7 +140,7 @@ def inline_commands() -> Iterator[tuple[str, list[str]]]:
 
 
 def shell_of(block: Block) -> str:
-    """What is run in place of a block of shell."""
+    """The commands that are run in place of a shell block."""
     if block.entry.run:
         return block.entry.run
     text = block.text
@@ -150,7 +150,7 @@ def shell_of(block: Block) -> str:
 
 
 def calls_of(block: Block) -> list[tuple[str, list[str]]]:
-    """Commands with the lines that each shows: of a console one for each prompt, else the whole block, and nothing."""
+    """Commands with the lines that each shows: in a console one per prompt; otherwise the whole block, and nothing."""
     text = shell_of(block)
     if block.language != "console" or block.entry.run:
         shown = [] if block.language != "console" else [line for line in block.text.splitlines() if line[:2] != "$ "]
@@ -165,14 +165,14 @@ def calls_of(block: Block) -> list[tuple[str, list[str]]]:
 
 
 def plain(text: str) -> str:
-    """Text without what differs from run to run, or by the width of the screen."""
+    """Text without the parts that differ from run to run, or with the width of the screen."""
     without = NUMBER.sub("#", text)
     without = re.sub(r"#(?:\s*[–-]\s*#)+", "#", re.sub(r"─+", "─", without))
     return " ".join(without.split())
 
 
 def missing_lines(shown: list[str], printed: str, varies: list[str]) -> list[str]:
-    """The shown lines that are not in what was printed."""
+    """The shown lines that are missing in the printed text."""
     there = plain(printed)
     return [
         line

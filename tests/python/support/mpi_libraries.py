@@ -1,4 +1,4 @@
-"""The MPI libraries of this machine, with programs compiled and started by each: its commands' names say which."""
+"""The MPI libraries of this machine, and programs compiled and started with each by its own commands."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_osc": "^rdma",  # which crashes with shared memory in Open MPI 4.1, whoever calls it
+    "OMPI_MCA_osc": "^rdma",  # it crashes with shared memory in Open MPI 4.1, with any caller
 }
 
 
 @dataclass(frozen=True)
 class MpiLibrary:
-    """One of them, by the name that Debian's alternatives give it."""
+    """An MPI library, by its name in Debian's alternatives."""
 
     name: str
     flavour: str  # of liblull-mpi-FLAVOUR.so
@@ -32,7 +32,7 @@ class MpiLibrary:
 
     @property
     def missing(self) -> str:
-        """Why tests with it are skipped, or nothing."""
+        """The reason why tests with it are skipped, or nothing."""
         commands = (f"mpicc.{self.name}", f"mpirun.{self.name}")
         return next((f"needs {command}" for command in commands if shutil.which(command) is None), "")
 
@@ -47,7 +47,7 @@ class MpiLibrary:
         return program
 
     def start(self, ranks: int, *command: str | Path) -> list[str]:
-        """The words that start so many ranks of it on this machine."""
+        """The words that start `ranks` ranks of it on this machine."""
         options = ["--oversubscribe", "--bind-to", "none"] if self.name == "openmpi" else []
         return [f"mpirun.{self.name}", "-n", str(ranks), *options, *map(str, command)]
 

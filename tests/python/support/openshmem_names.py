@@ -1,13 +1,13 @@
-"""What the specification of OpenSHMEM 1.5 says, written down from it and from nothing of Lull.
+"""The names in the specification of OpenSHMEM 1.5, taken from it and from nothing of Lull.
 
-The table that the headers are made of, src/shmem/interface/openshmem.toml, is held against this: a hole in it would be
-one in header, library and documentation alike.
+The table from which the headers are generated, src/shmem/interface/openshmem.toml, is compared with this: a gap in it
+would be one in header, library and documentation alike.
 """
 
 import re
 
 # How many names the specification has in each group of the table: functions, those with a context, type-generic names.
-# The type-generic name shmem_sync is apart, and so is shmem_wait, which it does not have.
+# The type-generic name shmem_sync is separate, and so is shmem_wait, which the specification does not have.
 NAMES = {
     "Set-up and query": 10,
     "Set-up and query under old names": 3,
@@ -48,7 +48,7 @@ NAMES = {
 }
 GENERICS = 67  # shmem_sync among them
 
-# The names of types in each of its tables; the classes of the table are called so.
+# The names of types in each of its tables, after which the classes of the table are named.
 SIGNED, UNSIGNED = {"short", "int", "long", "longlong"}, {"ushort", "uint", "ulong", "ulonglong"}
 REAL, COMPLEX = {"float", "double"}, {"complexd", "complexf"}
 EXACT = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -81,7 +81,7 @@ SPELLED_APART = {
 
 
 def c_type(name: str) -> str:
-    """The type that the specification names so in names of functions: by its rule, or one that it spells apart."""
+    """The type to which the specification refers by this name in function names: by its rule, or listed separately."""
     if name in SPELLED_APART:
         return SPELLED_APART[name]
     if re.fullmatch(r"u?int\d+|size|ptrdiff", name):

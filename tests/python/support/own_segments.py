@@ -1,7 +1,7 @@
-"""Shared segments that have names, System V's and those of /dev/shm: only those of this process and what it starts.
+"""Named shared segments, System V's and those of /dev/shm: only those of this process and its descendants.
 
-Nothing about such a segment says which job it is of. So the process gets an IPC namespace and a /dev/shm of its own,
-which everything it starts inherits. Where that is not permitted (it needs root), no segments are seen.
+Nothing in such a segment identifies its job. Therefore the process gets its own IPC namespace and /dev/shm, which
+everything that it starts inherits. Where that is not permitted (it needs root), no segments are seen.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ _separate: list[bool] = []
 
 
 def separate_segments() -> bool:
-    """Leave the segments of the machine, once; whether that is permitted."""
+    """Leave the segments of the machine, once; returns whether that is permitted."""
     if not _separate:
         libc = ctypes.CDLL(None)
         _separate.append(
@@ -25,7 +25,7 @@ def separate_segments() -> bool:
 
 
 def shared_segments() -> set[str]:
-    """The names of those that are there. A memfd has no name and ends with the processes that hold it."""
+    """The names of existing segments. A memfd has no name and ends with the processes that hold it."""
     if not separate_segments():
         return set()
     system_v = [line.split()[1] for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]

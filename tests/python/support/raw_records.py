@@ -1,4 +1,4 @@
-"""What traced processes wrote while they ran (src/trace/recording/raw.hpp), read by code that only tests use."""
+"""The files that traced processes wrote (src/trace/recording/raw.hpp), read by code that only tests use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KINDS = _kinds()
 
 @dataclass(frozen=True)
 class Record:
-    """One of them, with its function by name."""
+    """One record, with its function by name."""
 
     what: str
     function: str
@@ -44,7 +44,7 @@ class Record:
 
 @dataclass
 class RawProcess:
-    """All of one process."""
+    """All records of one process."""
 
     definitions: list[dict[str, Any]]
     threads: list[list[Record]]

@@ -1,4 +1,4 @@
-"""A builder of synthetic records for tests: real in form, with times and energies as given."""
+"""A builder of synthetic records for tests: complete records with given times and energies."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def energy(
 
 
 def idle(watts: float, *, node: str = "n1", seconds: float = 30.0, band: float = 0.05) -> list[IdlePower]:
-    """Idle power of the channels of `run`, split between them as its energies are."""
+    """Idle power of the channels of `run`, divided among them like its energies."""
     return [
         IdlePower(
             node=node,
@@ -243,7 +243,7 @@ def run(
 
 
 def waiting(rows: dict[tuple[str, int], float], *, cpu_s: float = 40.0, policy: str = "interrupt") -> Waiting:
-    """What the waiting of a job of 8 PEs cost; `rows` maps an operation and size to the CPU seconds of its waits."""
+    """The cost of waiting in a job of 8 PEs; `rows` maps an operation and size to the CPU seconds of its waits."""
     return Waiting(
         policy=policy,
         pes=8,
@@ -273,7 +273,7 @@ def waiting(rows: dict[tuple[str, int], float], *, cpu_s: float = 40.0, policy: 
 
 
 def output(clients: int = 3, servers: int = 1, *, approach: str = "dedicated-cores=1") -> Output:
-    """What the output of a job cost: 20 files of a client, which computed 6 of its 8 seconds."""
+    """The cost of a job's output: 20 files per client, which computed 6 of its 8 seconds."""
     files = OutputAmount(files=20 * clients, bytes=20_000_000 * clients)
     none = OutputAmount(files=0, bytes=0)
     return Output(
@@ -305,21 +305,21 @@ def output(clients: int = 3, servers: int = 1, *, approach: str = "dedicated-cor
 
 
 def with_output(of: Run, *jobs: Output) -> Run:
-    """The same record, of whose repeats each holds `jobs`."""
+    """The same record, with `jobs` in each repeat."""
     return of.model_copy(
         update={"repeats": [repeat.model_copy(update={"output": list(jobs)}) for repeat in of.repeats]}
     )
 
 
 def with_waiting(of: Run, *jobs: Waiting) -> Run:
-    """The same record, of whose repeats each holds `jobs`."""
+    """The same record, with `jobs` in each repeat."""
     return of.model_copy(
         update={"repeats": [repeat.model_copy(update={"waiting": list(jobs)}) for repeat in of.repeats]}
     )
 
 
 def samples(of: Run, hz: float = 10.0) -> pa.Table:
-    """Cumulative energy over time of every channel, drawn by a power that wavers a little."""
+    """Cumulative energy over time of every channel, with a slightly varying power."""
     rows = []
     for one in of.repeats:
         for part in one.energy:
@@ -349,5 +349,5 @@ def write(folder: Path, of: Run) -> Path:
 
 
 def faster(times: Sequence[float], by: float) -> list[float]:
-    """Times divided by `by`, in another order, so that the sides are not copies of each other."""
+    """Times divided by `by`, in another order, so that the two sides are not copies of each other."""
     return [times[(3 * i) % len(times)] / by for i in range(len(times))]

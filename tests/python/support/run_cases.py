@@ -1,6 +1,6 @@
-"""The cases of tests/run/cases.toml as ctest reads them: `run_cases.py LAUNCHER FOLDER TIMEOUT_S` prints its commands.
+"""The cases of tests/run/cases.toml for ctest: `run_cases.py LAUNCHER FOLDER TIMEOUT_S` prints its commands.
 
-Those that `make test` does not run with this seed have the label `rest`. `run_cases.py` alone prints the programs.
+Cases that `make test` does not run with this seed have the label `rest`. `run_cases.py` alone prints the programs.
 """
 
 import sys
@@ -15,7 +15,7 @@ from covering import cover, seed_of_today
 DESCRIPTION: dict[str, Any] = tomllib.loads(
     (Path(__file__).parents[2] / "run" / "cases.toml").read_text(encoding="utf-8")
 )
-# No wake-up may be missed (check.hpp): the time-out of a sleep is so long that only a missed one can meet it.
+# No wake-up may be missed (check.hpp): the time-out of a sleep is so long that only a missed wake-up reaches it.
 ENVIRONMENT = ["SHMEM_SYMMETRIC_SIZE=64M", "LULL_WAIT_TIMEOUT_MS=10000"]
 
 
@@ -36,7 +36,7 @@ class RunCase(NamedTuple):
 
     @property
     def is_possible(self) -> bool:
-        """Whether there are so many nodes, and something between them or in the program that the fabric is about."""
+        """Whether there are enough PEs for the nodes, and whether the fabric applies to them and to the program."""
         if self.nodes > self.pes or (self.nodes == 1 and self.fabric not in {"auto", "stages"}):
             return False
         if any(
@@ -49,9 +49,9 @@ class RunCase(NamedTuple):
         return any(fnmatch(self.program, pattern) for pattern in of)
 
     def commands(self, launcher: str, folder: str, timeout_s: str, labels: str) -> str:
-        """What ctest is told of it."""
+        """The commands for ctest."""
         env = [*ENVIRONMENT, f"LULL_WAIT={self.policy}", *DESCRIPTION["fabrics"][self.fabric].get("env", [])]
-        cores = 1 if self.policy == "interrupt" else 2  # a PE that polls needs one; a sleeping one leaves it to others
+        cores = 1 if self.policy == "interrupt" else 2  # a polling PE needs a core; a sleeping one leaves it to others
         arguments = f"-n {self.pes} --nodes {self.nodes} -- [==[{folder}/run_{self.program}]==]"
         return (
             f"add_test({self.name} [==[{launcher}]==] {arguments})\n"
@@ -61,7 +61,7 @@ class RunCase(NamedTuple):
 
 
 def whole_product() -> list[RunCase]:
-    """All cases that are possible."""
+    """All possible cases."""
     factors = (DESCRIPTION[name] for name in ("programs", "pes", "nodes", "policies", "fabrics"))
     return [case for values in product(*factors) if (case := RunCase(*values)).is_possible]
 
@@ -73,7 +73,7 @@ def always() -> list[RunCase]:
 
 
 def chosen(seed: int) -> set[RunCase]:
-    """The cases that `make test` runs with this seed; many PEs take more time, and a start takes some, too."""
+    """The cases that `make test` runs with this seed; the cost grows with the PEs, and a start costs time too."""
     return cover(whole_product(), seed, always(), cost=lambda case: case.pes**0.5)
 
 

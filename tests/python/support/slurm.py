@@ -1,7 +1,7 @@
-"""A Slurm of its own: munged, slurmctld and one slurmd for each node, on the loopback, in a folder of their own.
+"""A private Slurm: munged, slurmctld and one slurmd for each node, on the loopback, in their own folder.
 
-No service, no file in /etc and no account of the system is used, neither systemd nor cgroups. It needs root, because
-slurmd does, and ends with the process that made it, even when that is killed.
+It uses no service, no file in /etc and no account of the system, and neither systemd nor cgroups. It needs root,
+because slurmd does, and ends with the process that made it, even if that is killed.
 """
 
 import os
@@ -18,7 +18,7 @@ from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sinfo", "setpriv")
 UP_S = 60.0
-CPUS = 4  # of each node, whatever the machine has
+CPUS = 4  # per node, whatever the machine has
 
 CONFIGURATION = """\
 ClusterName=lull
@@ -52,7 +52,7 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 
 
 def missing() -> str:
-    """Why there can be no Slurm here; empty when there can be."""
+    """The reason why there can be no Slurm here; empty if there can."""
     if absent := [program for program in PROGRAMS if shutil.which(program) is None]:
         return f"{', '.join(absent)} not found; packages/test.txt names the packages"
     return "" if os.geteuid() == 0 else "slurmd needs root"
@@ -81,9 +81,9 @@ class Cluster:
 
 @contextmanager
 def slurm_cluster(node_names: Sequence[str]) -> Iterator[Cluster]:
-    """A cluster whose nodes are idle. All of them are this machine, each with a slurmd and `CPUS` processors."""
+    """A cluster with idle nodes. All of them are this machine, each with a slurmd and `CPUS` processors."""
     with ExitStack() as stack:
-        # Not a folder of pytest: munged wants to be reached by everybody, and socket paths must be short.
+        # Not a folder of pytest: munged requires that everyone can reach it, and socket paths must be short.
         folder = Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="lull-slurm-", ignore_cleanup_errors=True))
         )
@@ -104,7 +104,7 @@ def slurm_cluster(node_names: Sequence[str]) -> Iterator[Cluster]:
 
 def _configure(folder: Path, node_names: Sequence[str]) -> None:
     host = socket.gethostname().partition(".")[0]
-    with ExitStack() as stack:  # all open at once, so that no port is given out twice
+    with ExitStack() as stack:  # all open at once, so that no port is returned twice
         ports = [_free_port(stack) for _ in range(len(node_names) + 1)]
     nodes = [
         f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={CPUS}"
@@ -114,7 +114,7 @@ def _configure(folder: Path, node_names: Sequence[str]) -> None:
     (folder / "slurm.conf").write_text(text)
     (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
     (folder / "plugstack.conf").write_text("")
-    for name in ("state", *(f"tmp.{node}" for node in node_names)):  # of PMIx, by the job's number alone
+    for name in ("state", *(f"tmp.{node}" for node in node_names)):  # of PMIx, named by the job's number alone
         (folder / name).mkdir()
     (folder / "munge").mkdir()
     (folder / "munge").chmod(0o711)  # whatever the umask is
@@ -156,7 +156,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_steps(folder: Path) -> None:
-    """End every slurmstepd that is left: it works in the folder of its slurmd, and has nobody to report to any more."""
+    """End every remaining slurmstepd: it works in the folder of its slurmd, to which it can no longer report."""
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if (process / "cwd").readlink() == folder:

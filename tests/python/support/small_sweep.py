@@ -1,4 +1,4 @@
-"""A small network and a sweep of four simulations of it, for tests of what runs them."""
+"""A small network and a sweep of four simulations of it, for tests of commands that run them."""
 
 from pathlib import Path
 

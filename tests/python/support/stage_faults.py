@@ -1,9 +1,9 @@
-"""Random programs of path operations and calls of HDF5, plain and under each approach: equal files and exit codes.
+"""Random programs of path operations and HDF5 calls, plain and under each approach: equal files and exit codes.
 
     python tests/python/support/stage_faults.py --programs 200 [--seed N]      what `make faults` runs, some minutes
 
-A storage may be slow, full, or seen through few descriptors, and buffers small. Seeds are printed; `KEPT` holds those
-that once found a fault, and test_stage_faults.py runs them.
+A storage may be slow, full, or used with few descriptors, and buffers small. Seeds are printed; `KEPT` contains those
+that have found a fault, and test_stage_faults.py runs them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KEPT = [100, 141, 300, 7021, 7031, 7045, 10065, 11008, 11024, 12014]
 
 @dataclass(frozen=True)
 class Trouble:
-    """What makes it hard for the files to get to the storage."""
+    """A difficulty for the files on their path to the storage."""
 
     name: str
     settings: dict[str, str] = field(default_factory=dict)
@@ -56,7 +56,7 @@ TROUBLES = [
 
 
 def flags() -> list[str]:
-    """Of the serial HDF5 of this machine."""
+    """Options of the serial HDF5 of this machine."""
     for package in ("hdf5-serial", "hdf5"):
         found = subprocess.run(
             ["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True, check=False
@@ -69,7 +69,7 @@ def flags() -> list[str]:
 def run(
     mpi: MpiLibrary, program: Path, folder: Path, approach: str, seeds: range, trouble: Trouble
 ) -> subprocess.CompletedProcess[str]:
-    """The programs of these seeds, in the folder, plainly if there is no approach."""
+    """Run the programs of these seeds in the folder, plainly if there is no approach."""
     folder.mkdir()
     ranks = {"": CLIENTS, "time-partitioning": CLIENTS, "dedicated-nodes=1": 2 * CLIENTS}.get(approach, CLIENTS + 1)
     words = f"{trouble.shell} exec {shlex.join(mpi.start(ranks, program, str(seeds.start), str(len(seeds))))}"
@@ -90,7 +90,7 @@ def run(
 
 
 def seen(folder: Path) -> dict[str, object]:
-    """What lies in the folder: the content of files, where links lead, and folders."""
+    """The content of the folder: the content of files, the targets of links, and folders."""
     found: dict[str, object] = {}
     for path in folder.rglob("*"):
         name = str(path.relative_to(folder))
@@ -99,7 +99,7 @@ def seen(folder: Path) -> dict[str, object]:
 
 
 def differences(mpi: MpiLibrary, program: Path, into: Path, seeds: range, trouble: Trouble) -> list[str]:
-    """A line for each thing that is other than plainly."""
+    """A line for each difference from the plain run."""
     lines = []
     plain = run(mpi, program, into / "plain", "", seeds, Trouble("none", shell=trouble.shell))
     expected = seen(into / "plain")
@@ -108,7 +108,7 @@ def differences(mpi: MpiLibrary, program: Path, into: Path, seeds: range, troubl
         where = f"seeds {seeds.start} to {seeds.stop - 1}, {trouble.name}, {approach}"
         if "left: " in staged.stderr:
             lines.append(f"{where}: temporary files are left")
-        if trouble.disk:  # plain runs fail as well, elsewhere: a failure has to be told
+        if trouble.disk:  # plain runs fail as well, in other places: a failure must be reported
             if staged.returncode != 0 and "No space left" not in staged.stderr and approach != "time-partitioning":
                 lines.append(f"{where}: it fails with {staged.returncode}, without a word about the disk")
             continue
@@ -122,7 +122,7 @@ def differences(mpi: MpiLibrary, program: Path, into: Path, seeds: range, troubl
 
 
 def main() -> int:
-    """The campaign; not 0 if anything differs."""
+    """Run the campaign; not 0 if anything differs."""
     options = argparse.ArgumentParser()
     options.add_argument("--programs", type=int, default=200)
     options.add_argument("--seed", type=int, default=time.localtime().tm_yday * 1000)

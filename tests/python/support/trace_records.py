@@ -1,4 +1,4 @@
-"""Records as traced processes would have left them; a tick is a nanosecond. Kinds are those of src/trace/raw.hpp."""
+"""Records like those of traced processes; a tick is a nanosecond. Kinds are those of src/trace/recording/raw.hpp."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECOND = 1_000_000_000
 
 @dataclass
 class Process:
-    """One process of a job, and what it did."""
+    """One process of a job, and its records."""
 
     rank: int
     size: int
@@ -30,7 +30,7 @@ class Process:
         self.records.append(struct.pack("<QIHHiiQ", begin, end - begin, function, 0, peer, tag, size | kind << 56))
 
     def leave_in(self, folder: Path) -> None:
-        """Write its files below `folder`/raw."""
+        """Write the files of the process below `folder`/raw."""
         raw = folder / "raw"
         raw.mkdir(parents=True, exist_ok=True)
         name = f"{self.host}-{100 + self.rank}"
@@ -51,7 +51,7 @@ class Process:
 
 
 def ring(size: int, rounds: int = 50, *, killed: Sequence[int] = ()) -> list[Process]:
-    """Processes that send 1 KiB to their right in each round and then meet; rank 0 computes longest."""
+    """Processes that in each round send 1 KiB to their right and then enter a barrier; rank 0 computes longest."""
     processes = [Process(rank, size, killed=rank in killed) for rank in range(size)]
     step = SECOND // (rounds + 2)
     for process in processes:
@@ -70,7 +70,7 @@ def ring(size: int, rounds: int = 50, *, killed: Sequence[int] = ()) -> list[Pro
 
 
 def leave(folder: Path, processes: Sequence[Process]) -> Path:
-    """Write all of them; the folder."""
+    """Write all of them; returns the folder."""
     for process in processes:
         process.leave_in(folder)
     return folder

@@ -1,7 +1,7 @@
-"""`lull` without the half second that its imports take: a process that has imported all of it forks for each call.
+"""`lull` without the half second of its imports: a process that has imported everything forks for each call.
 
-The child has the arguments, folder, variables, files and end of a new process of its own. What it lacks is a command
-line and variables of its own in /proc: who looks for `lull` itself among the processes starts it cold (`Lull.start`).
+The child has the arguments, folder, variables, files and end of a new process. It lacks its own command line and
+variables in /proc: tests that look for `lull` itself among the processes start it cold (`Lull.start`).
 """
 
 import atexit
@@ -18,10 +18,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-# What Python, the dynamic linker and the libraries read when they are loaded; a call that sets them starts cold.
+# Variables that Python, the dynamic linker and the libraries read when they are loaded; a call that sets them starts
+# cold.
 READ_AT_START = ("PYTHON", "LD_", "MPL", "OMP_", "OPENBLAS_", "ARROW_")
 
-# What the package imports where it needs it.
+# Modules that the package imports only where it needs them.
 IMPORTED_LATE = (
     "jinja2",
     "matplotlib.backends.backend_pdf",
@@ -111,7 +112,7 @@ def _import_all() -> None:
 
 
 def _serve(line: socket.socket) -> None:
-    """Fork for each request. Returns in the child, when it is in place; the parent ends with the line."""
+    """Fork for each request. Returns in the child, when it is set up; the parent ends with the line."""
     while True:
         request, files, _, _ = socket.recv_fds(line, 1 << 20, 3)
         if not request:
@@ -136,7 +137,7 @@ def _serve(line: socket.socket) -> None:
 
 
 def _run(main: Callable[[], None]) -> NoReturn:
-    """As a new process would, to its end; but what was imported before the fork is not taken apart: 0.4 s of CPU."""
+    """Like a new process, to its end; but modules imported before the fork are not torn down: 0.4 s of CPU."""
     code: int | str | None = 0
     try:
         main()
@@ -154,8 +155,8 @@ def _run(main: Callable[[], None]) -> NoReturn:
 
 if __name__ == "__main__":
     _import_all()
-    gc.freeze()  # no collection after a fork touches, and so copies, the pages of all that was imported
-    sys.path.pop(0)  # this folder, which a call does not have there
+    gc.freeze()  # no collection after a fork touches, and so copies, the pages of imported modules
+    sys.path.pop(0)  # this folder, which is not in the path of a call
     _serve(socket.socket(fileno=int(sys.argv[1])))
     from lull.cli import main
 

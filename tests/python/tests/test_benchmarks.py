@@ -1,4 +1,4 @@
-"""The figures of benchmarks: what is wanted of them, how they are kept and compared. No benchmark is timed here."""
+"""The figures of benchmarks: their targets, and how they are kept and compared. No benchmark is timed here."""
 
 import importlib.util
 import json
@@ -83,12 +83,12 @@ def test_how_long_a_grid_takes_is_by_the_sizes_of_its_workloads() -> None:
     small, large = Job("app", 256, 2), Job("app", 512)
     points = [point(1, setting, small) for setting in range(10)] + [point(2, 0, large), point(3, 0, small, large)]
     packet_hops = {("net", "linear", "app"): {256: 100.0, 1024: 400.0}}
-    assert replay.size_of(points[-1], packet_hops) == pytest.approx(400)  # 512 processes: between those that are known
+    assert replay.size_of(points[-1], packet_hops) == pytest.approx(400)  # 512 processes: between known ones
     assert replay.size_of(points[-1], {}) is None
     size = dict.fromkeys((p.name for p in points), 200.0) | {"3.0": 400.0}
     known = dict.fromkeys((p.name for p in points[:9]), 2.0) | {"2.0": 4.0}
     seconds, error = replay.estimated(points, known, size)
-    assert seconds == pytest.approx(9 * 2 + 4 + 600 * 0.015)  # workloads weigh alike, whatever of them is known
+    assert seconds == pytest.approx(9 * 2 + 4 + 600 * 0.015)  # workloads have equal weights, however much is known
     assert error == pytest.approx(3)  # each is 1 off by the ratio
     assert replay.estimated(points[:1], {points[0].name: 2.0}, size) == (2.0, 0.0)
 

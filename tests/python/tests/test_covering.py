@@ -1,4 +1,4 @@
-"""Cases of a product that `make test` takes: all pairs of values, every case in a year, the same for the same seed."""
+"""The cases of a product for `make test`: all pairs of values, every case in a year, the same for the same seed."""
 
 import os
 import subprocess

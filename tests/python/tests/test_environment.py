@@ -1,4 +1,4 @@
-"""Who reads the environment: base/environment.hpp alone, and of Lull's variables only such as are settings."""
+"""Only base/environment.hpp reads the environment, and of Lull's variables only those that are settings."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The readers in Python get each file of their corpus, with which the fuzzers begin and which found faults."""
+"""The readers in Python get each file of their corpus: the seeds of the fuzzers, and files that found faults."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`make mutation`: what is a mutant, how a sample is drawn, and that the checkout stays as it is."""
+"""`make mutation`: what a mutant is, how a sample is drawn, and that the checkout does not change."""
 
 import subprocess
 import sys

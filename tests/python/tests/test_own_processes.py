@@ -1,4 +1,4 @@
-"""Tests see what they started and nothing else of the machine; what they share with other tests is as good as new."""
+"""Tests see only what they have started on the machine; state shared with other tests is as good as new."""
 
 import os
 import subprocess

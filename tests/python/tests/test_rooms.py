@@ -1,4 +1,4 @@
-"""`make check ROOM=...`: every test is of a room, and what a room names is there; a room uses what it may."""
+"""`make check ROOM=...`: every test belongs to a room, what a room names exists, and a room uses what it may."""
 
 import re
 import subprocess
@@ -54,7 +54,7 @@ def test_without_a_room_or_with_an_unknown_one_the_rooms_are_listed(room: list[s
 
 
 def rooms_of_source() -> dict[str, set[str]]:
-    """The rooms of src/ and what each may use, as docs/explanation/what-is-where.md says."""
+    """The rooms of src/ and what each may use, according to docs/explanation/what-is-where.md."""
     page = (TOP / "docs" / "explanation" / "what-is-where.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `src/(\w+)/` \|.*\| ([\w, ]*) ?\|$", page, re.MULTILINE)
     return {room: {used.strip() for used in uses.split(",") if used.strip()} for room, uses in rows}
@@ -90,7 +90,7 @@ def test_only_the_room_of_transports_includes_ucx() -> None:
     assert set(including) == {"transport"}
 
 
-# The table of forms knows that of blocks, which are files themselves.
+# The table of forms refers to the form of blocks, which are themselves files.
 TOLERATED = {("stage", "files", "blocks")}
 
 

@@ -1,4 +1,4 @@
-"""The scenarios of tests/scenarios, whose README says what a file holds."""
+"""The scenarios of tests/scenarios; its README describes the files."""
 
 import re
 import shlex
@@ -36,7 +36,7 @@ class Call(BaseModel):
 
 
 class Scenario(BaseModel):
-    """What is there, and calls of which each finds just that."""
+    """The initial state, and calls, each of which finds exactly that."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -80,7 +80,7 @@ def prepare(lull: Lull, scenario: Scenario) -> None:
 
 
 def failures(lull: Lull, call: Call) -> tuple[list[str], str]:
-    """What does not hold of the call, and what it printed."""
+    """The conditions that the call does not meet, and its output."""
     done = lull.run(*shlex.split(call.run))
     wrong = [f"exit code {done.returncode}, not {call.exit}"] if done.returncode != call.exit else []
     for name, text, wanted, unwanted, lines in (

@@ -1,4 +1,4 @@
-"""Scripts that no test runs, of benchmarks, studies and packaging, import what is there."""
+"""Scripts that no test runs, of benchmarks, studies and packaging, import existing modules."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""`scripts/touched`: at which sources clang-tidy of `make lint` looks."""
+"""`scripts/touched`: the sources that clang-tidy checks in `make lint`."""
 
 import shutil
 import subprocess

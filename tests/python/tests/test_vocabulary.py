@@ -1,4 +1,4 @@
-"""`scripts/vocabulary`, which `make lint` calls: private words are found where they are, and nowhere else."""
+"""`scripts/vocabulary`, which `make lint` calls: it finds private words where they are, and nowhere else."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""`lull trace`: archives of what processes recorded, what they say, and real MPI programs traced."""
+"""`lull trace`: archives of recorded processes, their analysis, and traced MPI programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OTF2_PRINT = shutil.which("otf2-print")
 
 
 def printed(folder: Path) -> str:
-    """What otf2-print says of an archive; it must not complain."""
+    """The output of otf2-print for an archive, which must contain no error."""
     if OTF2_PRINT is None:
         pytest.skip("otf2-print is not installed")
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Real MPI programs traced: sums beside those that the program counts itself, and ends in the middle of everything."""
+"""Traced MPI programs: sums compared with the program's own counts, and programs that end at any point."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_job_that_ends_in_the_middle_leaves_a_whole_archive(
     without = mpi.run(4, built / f"every_message.{mpi.name}", "20", end)
     done = trace(tracing, mpi, built, "20", end)
     assert done.returncode != 0
-    if (mpi.name, end) != ("mpich", "exit"):  # there it depends on who is ended first
+    if (mpi.name, end) != ("mpich", "exit"):  # there it depends on which process is ended first
         assert done.returncode == without.returncode
     ours = [line for line in done.stderr.splitlines() if line.startswith("lull: ")]
     assert 2 <= len(ours) <= 3, done.stderr
@@ -124,7 +124,7 @@ def test_beyond_the_limit_the_program_goes_on(tracing: Lull, mpi: MpiLibrary, bu
     printed(tracing.folder / "t")
 
 
-# So many KiB are enough for what is recorded, or not even for that; never for the archive as well.
+# This many KiB are enough for the records, or not even for them; never also for the archive.
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
 @pytest.mark.parametrize("room", [1000, 4000])
 def test_on_a_full_disk_the_program_goes_on_and_what_was_recorded_stays(tracing: Lull, built: Path, room: int) -> None:
@@ -142,7 +142,7 @@ def test_on_a_full_disk_the_program_goes_on_and_what_was_recorded_stays(tracing:
     assert done.returncode == 1
     assert len(done.stdout.split()) == 3  # the program's own figures
     ours = [line for line in done.stderr.splitlines() if line.startswith("lull: ")]
-    # Where most of it finds room, the disk is full while events are written, or only when definitions are.
+    # If most of it has room, the disk fills up while events are written, or only with the definitions.
     last = "make room on that disk" in ours[0] if ours else False
     assert ours and ("No space left on device" in ours[0] or (room == 4000 and last))
     assert not (tracing.folder / "t" / "traces.otf2").exists()
@@ -153,7 +153,7 @@ def test_on_a_full_disk_the_program_goes_on_and_what_was_recorded_stays(tracing:
 def test_a_job_that_spawns_others_is_traced_with_what_they_say_to_each_other(
     tracing: Lull, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    mpi = LIBRARIES[0]  # MPICH as Debian has it cannot spawn
+    mpi = LIBRARIES[0]  # Debian's MPICH cannot spawn
     if mpi.missing:
         pytest.skip(mpi.missing)
     words = mpi.start(2, mpi.compiled("mpi/mpi_spawn.c", tmp_path_factory.mktemp("spawn")), "2")

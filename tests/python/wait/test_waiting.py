@@ -1,4 +1,4 @@
-"""What a job says about its waiting, and that it leaves no core slower than it found it."""
+"""What a job reports about its waiting, and that it leaves no core slower than before."""
 
 import ctypes
 import os
@@ -32,7 +32,7 @@ def tree(folder: Path, name: str) -> Path:
 
 
 def frequencies(root: Path) -> list[str]:
-    """What is set on each core."""
+    """The current setting of each core."""
     files = sorted(root.glob("sys/devices/system/cpu/cpu*/cpufreq/scaling_setspeed"))
     return [file.read_text().split("\n")[0] for file in files]
 
@@ -49,7 +49,7 @@ def test_statistics_are_one_table_for_the_job(lull: Lull) -> None:
 
 @contextmanager
 def opened_files(folder: Path) -> Iterator[set[str]]:
-    """The names of files below `folder` that anybody opens meanwhile; filled in at the end."""
+    """The names of files below `folder` that any process opens in the block; filled in at the end."""
     libc = ctypes.CDLL(None, use_errno=True)
     watch = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     names: set[str] = set()
