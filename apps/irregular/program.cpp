@@ -27,56 +27,7 @@ namespace {
   std::exit(code);
 }
 
-}  // namespace
-
-lull::aggregate_options options::policy() const {
-  lull::aggregate_options chosen;
-  if (mode == "per-pe") chosen.buffers = lull::aggregate_buffers::per_pe;
-  if (mode == "per-node") chosen.buffers = lull::aggregate_buffers::per_node;
-  chosen.getters = threads > 1;
-  if (mode != "aggregated") chosen.direct = 0;  // a mode that was requested by name is never replaced
-  return chosen;
-}
-
-lull::aggregate_options options::policy_of_many_handlers() const {
-  lull::aggregate_options chosen = policy();
-  chosen.concurrent_handlers = true;
-  return chosen;
-}
-
-void add_options(CLI::App& app, options& wanted, const std::string& item, const std::string& seeded) {
-  app.option_defaults()->always_capture_default();
-  app.add_option("--mode", wanted.mode,
-                 fmt::format("How {0} travels: one remote operation each; in buffers of each PE; in buffers that the "
-                             "PEs of a node share; in those that Lull chooses",
-                             item))
-      ->check(CLI::IsMember({"direct", "per-pe", "per-node", "aggregated"}))
-      ->option_text("direct|per-pe|per-node|aggregated  [aggregated]");
-  app.add_option("--threads", wanted.threads, "Threads of each PE, each with a share of its items")
-      ->check(CLI::Range(1U, 1024U))
-      ->option_text("1..1024  [1]");
-  app.add_option("--seed", wanted.seed, "Seed of " + seeded);
-  app.add_option("--min-time", wanted.min_time, "Repeat the work, after a warm-up, for at least so many seconds")
-      ->check(CLI::Range(0.0, 3600.0));
-}
-
-bool asks_for_threads(std::span<char* const> arguments) {
-  return std::ranges::any_of(arguments, [](const char* a) { return std::string_view(a).starts_with("--threads"); });
-}
-
-bool parse(CLI::App& app, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-    return true;
-  } catch (const CLI::CallForHelp&) {
-    if (shmem_my_pe() == 0) fmt::print("{}", app.help());
-    return false;
-  } catch (const CLI::ParseError& mistake) {
-    throw usage_error(std::string(mistake.what()) + "; --help shows the options");
-  }
-}
-
-void end_for_what_was_caught(const char* name) noexcept {
+[[noreturn]] void end_for_what_was_caught(const char* name) noexcept {
   try {
     throw;
   } catch (const usage_error& mistake) {

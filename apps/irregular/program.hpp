@@ -25,27 +25,17 @@ struct options {
   [[nodiscard]] lull::aggregate_options policy_of_many_handlers() const;  // handlers may run in several threads at once
 };
 
-// `item`: what travels, "update". `seeded`: what the seed determines.
-void add_options(CLI::App& app, options& wanted, const std::string& item, const std::string& seeded);
-
 // A mistake that only several options together reveal.
 class usage_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Returns false if help was requested, which has been printed.
-[[nodiscard]] bool parse(CLI::App& app, int argc, char** argv);
+// The body of main(): initializes OpenSHMEM with the threads that the command line requests, reads the command line, calls
+// `run` unless help was requested, and finalizes. Returns the exit code: that of `run`, 2 for a mistake in the command
+// line, 1 for any other failure. All PEs must find the same mistakes; PE 0 prints one line.
+int run_program(const char* name, const char* description, int argc, char** argv,
+                const std::function<void(CLI::App&)>& add_options, const std::function<int()>& run);
 
-// For use inside a catch block: PE 0 prints the exception in one line, and the job ends, with exit code 2 for a mistake
-// in the command line, otherwise 1.
-[[noreturn]] void end_for_what_was_caught(const char* name) noexcept;
-
-// Whether the option --threads is given. A PE with threads waits in another way, which costs more, so this must be
-// known before the options can be read.
-[[nodiscard]] bool asks_for_threads(std::span<char* const> arguments);
-
-// The body of main(): run(options) with the options that add(app, options) defines, between shmem_init_thread() and
-// shmem_finalize(). Returns the exit code. All PEs must find the same mistakes.
 template <class Options>
 int run_program(const char* name, const char* description, int argc, char** argv, void (*add)(CLI::App&, Options&),
                 int (*run)(const Options&)) {

@@ -19,9 +19,6 @@ struct target_options {
   std::string input;
 };
 
-// `items`: what goes to the targets, "updates", and the name of their option; `words`: what the table contains, "bins".
-void add_target_options(CLI::App& app, target_options& wanted, const std::string& items, const std::string& words);
-
 struct targets {
   std::vector<target> mine;
   std::uint64_t words;  // on each PE

@@ -34,36 +34,6 @@ using radix_sort::options;
 using radix_sort::shares;
 using std::uint64_t;
 
-struct options : irregular::options {
-  uint64_t keys = 1'000'000;
-  std::size_t key_bytes = 8;
-  std::size_t payload = 0;
-  unsigned digit_bits = 16;
-  std::string input;
-};
-
-constexpr uint64_t most_keys = 0xffff'ffff;  // per PE: positions there have 32 bits
-
-void add_options(CLI::App& app, options& wanted) {
-  irregular::add_options(app, wanted, "an element", "the random elements");
-  auto* const keys =
-      app.add_option("--keys,--items", wanted.keys, "Elements for each thread of each PE, with keys uniform at random")
-          ->check(CLI::Range(uint64_t{1}, most_keys))
-          ->option_text("N  [1000000]");
-  app.add_option("--key-bytes", wanted.key_bytes, "Bytes of a key, an unsigned little-endian number")
-      ->check(CLI::Range(8, 32))
-      ->option_text("8..32  [8]");
-  app.add_option("--payload", wanted.payload, "Bytes that each key carries along")
-      ->check(CLI::Range(0, 4096))
-      ->option_text("0..4096  [0]");
-  app.add_option("--digit-bits", wanted.digit_bits, "Bits of a key by which one pass sorts")
-      ->check(CLI::Range(1, 20))
-      ->option_text("1..20  [16]");
-  app.add_option("--input", wanted.input, "Sort the elements in a file of raw bytes")
-      ->excludes(keys)
-      ->option_text("FILE");
-}
-
 // The elements before sorting.
 class source {
  public:

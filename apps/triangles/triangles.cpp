@@ -34,30 +34,6 @@ using triangles::home;
 using triangles::options;
 using triangles::question;
 
-struct options : irregular::options {
-  std::string input;
-  std::optional<uint64_t> expect;
-  uint64_t vertices = 10'000;
-  uint64_t degree = 16;
-};
-
-void add_options(CLI::App& app, options& wanted) {
-  irregular::add_options(app, wanted, "a question", "the names of the vertices");
-  auto* const input =
-      app.add_option("--input", wanted.input, "Read the graph: Matrix Market *.mtx, or lines \"u v\" in *.txt, *.el")
-          ->option_text("FILE");
-  app.add_option("--expect", wanted.expect, "The number of triangles in the file")->needs(input)->option_text("N");
-  app.add_option("--vertices", wanted.vertices,
-                 "Vertices for each thread of each PE in a ring, whose triangles are known; instead of a file")
-      ->excludes(input)
-      ->check(CLI::Range(uint64_t{1}, triangles::most_vertices))
-      ->option_text("N  [10000]");
-  app.add_option("--degree", wanted.degree, "Neighbours of each vertex in the ring, half of them on each side")
-      ->excludes(input)
-      ->check(CLI::Range(2, 4096))
-      ->option_text("N  [16]");
-}
-
 // Counts found edges on the PE that answers the question.
 struct answer {
   const edge_table* edges;
