@@ -64,7 +64,7 @@ def read_command(path: Path, out: Path, warmup: int) -> Command:
         raise LullError(asked, describe_os_error(error), "name TOML files after --interleave") from error
     except ValidationError as error:
         raise UsageError(asked, _first_mistake(error)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except DamagedError as error:
         raise UsageError(asked, f"it is not TOML: {error}") from error
     label = described.label or path.stem
     if label in {".", ".."}:
