@@ -84,7 +84,7 @@ contains
     if (present(code)) code = int(answer)
   end subroutine lull_region_end
 
-  ! Reports a metric of the program. The subroutine's name says how the record combines the values of several processes.
+  ! Reports a metric of the program. The subroutine determines how the record combines the values of several processes.
   ! The latest report of a process replaces earlier ones; a name has one unit and one combination.
   subroutine lull_metric_sum(name, value, unit, code)
     character(len=*), intent(in) :: name

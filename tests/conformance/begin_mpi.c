@@ -1,4 +1,4 @@
-/* Preloaded, it makes a program of one process into one of MPI: MPI begins before main() and ends after it. */
+/* Preloaded, it makes a single process an MPI program: MPI begins before main() and ends after it. */
 #include <mpi.h>
 #include <stdlib.h>
 

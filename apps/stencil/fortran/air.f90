@@ -1,4 +1,4 @@
-! The air, as ../air.hpp has it: the same quantities and the same arithmetic in the same order, so the same results.
+! The air of ../air.hpp: the same quantities and the same arithmetic in the same order, and therefore the same results.
 module stencil_air
   use mpi_f08
   use, intrinsic :: iso_c_binding, only: c_int
@@ -19,9 +19,9 @@ module stencil_air
   type :: air
     type(grid) :: where
     real(real32), allocatable :: now(:, :, :, :), next(:, :, :, :)  ! x and y with borders, z, quantity
-    real(real32), allocatable :: wind_x(:), wind_y(:)               ! by height, in cells a step
-    integer(int64) :: rounds = 0                                    ! of arithmetic, a cell
-    real(real64) :: asleep_s = 0                                    ! of a whole step; 0: it is not spent asleep
+    real(real32), allocatable :: wind_x(:), wind_y(:)               ! by height, in cells per step
+    integer(int64) :: rounds = 0                                    ! of arithmetic, per cell
+    real(real64) :: asleep_s = 0                                    ! per step; 0: time is not spent asleep
     real(real64) :: spent = 1
   contains
     procedure :: step
@@ -40,7 +40,7 @@ module stencil_air
 
 contains
 
-  ! cell_ns: what a cell takes in a step; what the step itself does not take is spent, asleep if so asked.
+  ! cell_ns: time per cell and step; the part that the step does not take is spent computing, or asleep.
   function make_air(where, cell_ns, asleep) result(made)
     type(grid), intent(in) :: where
     real(real64), intent(in) :: cell_ns
@@ -82,7 +82,7 @@ contains
       return
     end if
 
-    ! All processes spend the same, whatever else their cores had to do just now: the least of several.
+    ! The minimum of several measurements: all processes spend the same time whatever other load their cores had.
     least = huge(least)
     do i = 1, 5
       begin = MPI_Wtime()
@@ -107,7 +107,7 @@ contains
     end do
   end function
 
-  ! What comes in over a border with this wind and mixing, from `before` to `here`.
+  ! The inflow across a border with this wind and mixing, from `before` to `here`.
   elemental function flux(wind, before, here)
     real(real32), intent(in) :: wind, before, here
     real(real32) :: flux
@@ -168,7 +168,7 @@ contains
     end associate
   end function
 
-  ! Of a quantity over all processes.
+  ! The sum of a quantity over all processes.
   function total(self, quantity) result(all)
     class(air), intent(in) :: self
     integer, intent(in) :: quantity

@@ -1,4 +1,4 @@
-! The plane's cells, distributed over processes in two dimensions, as ../grid.hpp has it.
+! The cells of the plane, distributed over processes in two dimensions as in ../grid.hpp.
 module stencil_grid
   use mpi_f08
   use, intrinsic :: iso_fortran_env, only: real32
@@ -18,7 +18,7 @@ module stencil_grid
 
 contains
 
-  ! cells: of each process, or of all together. fits: they can be distributed equally, at least 2 in x and y to each.
+  ! cells: per process, or in total. fits: they can be distributed equally, with at least 2 in x and y for each process.
   function make_grid(cells, of_all, fits) result(made)
     integer, intent(in) :: cells(3)
     logical, intent(in) :: of_all
@@ -47,7 +47,7 @@ contains
     all_cells = [self%processes * self%cells(1:2), self%cells(3)]
   end function
 
-  ! Brings the neighbours' rows up to date, for all quantities in one message to each neighbour.
+  ! Updates the neighbours' rows, in one message per neighbour for all quantities.
   subroutine exchange(where, quantities)
     type(grid), intent(in) :: where
     real(real32), intent(inout) :: quantities(0:, 0:, :, :)  ! x and y with a row of the neighbours' at each side, z, quantity

@@ -1,4 +1,4 @@
-! One output of a process, as ../output.hpp has it: the same datasets, by HDF5's Fortran interface.
+! One output of a process, as in ../output.hpp: the same datasets, by HDF5's Fortran interface.
 module stencil_output
   use, intrinsic :: iso_c_binding, only: c_loc
   use, intrinsic :: iso_fortran_env, only: int8, real32
@@ -10,7 +10,7 @@ module stencil_output
 
 contains
 
-  ! FOLDER/stencil_STEP_RANK.h5; `failed` is 0, or not: then `path` could not be written whole.
+  ! Writes FOLDER/stencil_STEP_RANK.h5; `failed` is not 0 if `path` could not be written completely.
   subroutine write_output(folder, step, what, path, failed)
     character(*), intent(in) :: folder
     integer, intent(in) :: step
@@ -54,14 +54,14 @@ contains
 
   contains
 
-    ! Quantity q; 0 stands for the mask of clouds.
+    ! Quantity q; 0 means the cloud mask.
     subroutine write_dataset(name, type_in_file, type_in_memory, memory)
       character(*), intent(in) :: name
       integer(hid_t), intent(in) :: type_in_file, type_in_memory, memory
       integer(hid_t) :: properties, set
       integer :: wrong
       call h5pcreate_f(H5P_DATASET_CREATE_F, properties, wrong)
-      call h5pset_obj_track_times_f(properties, .false., wrong)  ! the same air makes the same bytes
+      call h5pset_obj_track_times_f(properties, .false., wrong)  ! the same air gives the same bytes
       call h5dcreate_f(file, name, type_in_file, in_file, set, wrong, properties)
       if (wrong == 0) then
         if (q == 0) then

@@ -1,4 +1,4 @@
-! stencil in Fortran: what ../stencil.cpp does, by mpi_f08 and HDF5's Fortran interface; it writes the same data.
+! stencil in Fortran: the program of ../stencil.cpp, with mpi_f08 and HDF5's Fortran interface; it writes the same data.
 !
 !   stencil_fortran [--cells | --all-cells NX NY NZ] [--steps N] [--every N] [--cell-ns NS] [--asleep] [--out FOLDER] [--verify]
 program stencil
@@ -51,7 +51,7 @@ program stencil
   call MPI_Comm_size(where%comm, processes)
   call MPI_Reduce(seconds, mean, 3, MPI_DOUBLE_PRECISION, MPI_SUM, 0, where%comm)
   call MPI_Reduce(seconds, most, 3, MPI_DOUBLE_PRECISION, MPI_MAX, 0, where%comm)
-  if (checks) right = abs(sky%total(1) / before - 1) < 1e-4_real64  ! quantities are of single precision
+  if (checks) right = abs(sky%total(1) / before - 1) < 1e-4_real64  ! quantities have single precision
   if (where%rank == 0) call print_table()
   call MPI_Finalize()
   if (.not. right) stop 1

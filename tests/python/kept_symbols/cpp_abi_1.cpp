@@ -1,5 +1,6 @@
-// What the templates of lull/aggregate.hpp and liblull-shmem agree on beside the functions in cpp_abi_1.symbols, on a 64-bit
-// system. test_cpp_abi.py compiles it. Where something changes, the number of the interface must, too: see there.
+// The interface between the templates of lull/aggregate.hpp and liblull-shmem, besides the functions in
+// cpp_abi_1.symbols, on a 64-bit system. test_cpp_abi.py compiles it. If something changes, the number of the interface
+// must change too: see there.
 #include <lull/aggregate.hpp>
 #include <lull/aggregate_cache.hpp>
 

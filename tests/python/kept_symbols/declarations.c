@@ -1,8 +1,8 @@
-/* What compiled programs rely on beside the names of functions: their types, the layouts of structures and the values of
- * constants, on a 64-bit system. It must compile with the public headers in front: a function that is declared here with
+/* Everything on which compiled programs rely besides the names of functions: their types, the layouts of structures and
+ * the values of constants, on a 64-bit system. It must compile after the public headers: a function declared here with
  * another type than in its header is an error, and so is an assertion that fails. test_c_abi.py compiles it.
  *
- * Something new is added here. Something that changes breaks programs, and needs a new soname (docs/how-to/install.md). */
+ * Additions are listed here. A change breaks programs and needs a new soname (docs/how-to/install.md). */
 #include <lull/aggregate.h>
 #include <lull/meter.h>
 #include <lull/stage.h>
@@ -161,7 +161,7 @@ SIZE(shmem_ctx_t, 8);
 SIZE(shmem_team_t, 8);
 SIZE(shmem_team_config_t, 4);
 MEMBER(shmem_team_config_t, num_contexts, 0, int);
-/* A macro may be defined again only as it was. */
+/* A macro may only be defined again with the same content. */
 #define SHMEM_CTX_INVALID ((shmem_ctx_t)0)
 #define SHMEM_CTX_DEFAULT ((shmem_ctx_t)1)
 #define SHMEM_TEAM_INVALID ((shmem_team_t)0)

@@ -1,4 +1,4 @@
-// The program ./app of the documentation's examples: a few steps of computing, a halo and a sum; of MPI.
+// The program ./app of the documentation's examples, in MPI: a few steps of computing, a halo exchange and a sum.
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-/* A little of every way in which MPI sends. At its end rank 0 prints how many messages and bytes were sent, point to
- * point, and how many calls of collectives there were: counted by wrappers of its own around the library's calls.
- * With a second argument its last rank ends that way in the middle: kill, exit or abort. */
+/* A little of every form of sending in MPI. At its end rank 0 prints how many messages and bytes were sent point to
+ * point, and how many calls of collectives there were, counted by its own wrappers around the library's calls. With a
+ * second argument its last rank ends in the middle in that form: kill, exit or abort. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

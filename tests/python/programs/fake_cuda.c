@@ -1,7 +1,7 @@
-/* A libcuda.so.1 without a GPU: memory is the host's, what is asynchronous waits for its synchronisation.
+/* A libcuda.so.1 without a GPU: its memory is the host's, and asynchronous operations wait for their synchronisation.
  *
- * Counts what is called, and writes it as JSON to $FAKE_CUDA_COUNTS when the process ends. $FAKE_CUDA_FAILS is a
- * function that says "out of memory", $FAKE_CUDA_DEVICES how many GPUs there are, $FAKE_CUDA_LOSES makes asynchronous
+ * It counts the calls and writes the counts as JSON to $FAKE_CUDA_COUNTS when the process ends. $FAKE_CUDA_FAILS is a
+ * function that returns "out of memory", $FAKE_CUDA_DEVICES the number of GPUs, and $FAKE_CUDA_LOSES makes asynchronous
  * copies do nothing. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The shortest program: what starting and ending a job costs. */
+/* The shortest program, for the cost of starting and ending a job. */
 #include <shmem.h>
 #include <stdio.h>
 

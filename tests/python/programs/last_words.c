@@ -1,7 +1,7 @@
-/* PE 1 ends with code 3 after shmem_finalize, while PE 0 has still something to say, in a buffer of stdio.
+/* PE 1 ends with code 3 after shmem_finalize, while PE 0 still has output in a buffer of stdio.
  *
- *   last_words HOW      says: PE 0 flushes when PE 1 has gone for some time and ends; stays: it does not end, it says
- * "gone" */
+ *   last_words HOW      says: PE 0 flushes some time after the end of PE 1, and ends; stays: it does not end, and
+ *                       prints "gone" */
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ int main(int count, char** arguments) {
   if (pe == 1) return 3;
   if (pe != 0) return 0;
   printf("the last words of PE 0\n");
-  while (kill((pid_t)other, 0) == 0) usleep(1000); /* as long as it runs, or its parent has not yet seen its end */
-  usleep(pause_us);                                /* a launcher that ends PE 0 for it has done so by now */
+  while (kill((pid_t)other, 0) == 0) usleep(1000); /* while it runs, or its parent has not yet noticed its end */
+  usleep(pause_us);                                /* a launcher that ends PE 0 because of it has done so by now */
   if (strcmp(arguments[1], "stays") == 0) {
     fputs("gone\n", stderr);
     for (;;) pause();

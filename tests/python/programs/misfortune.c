@@ -1,9 +1,9 @@
-/* PE 1 meets with a misfortune while the others do something that cannot end without it.
+/* PE 1 fails in some form while the others do something that cannot end without it.
  *
  *   misfortune HOW OTHERS
  *
  * HOW: kill, segv, exit-0, exit-7 (without shmem_finalize), global-exit (with 37), never-joins, wait (for a test's kill).
- * OTHERS: barrier, wait-until, get, put, deaf (a barrier, with the signals ignored that can be). */
+ * OTHERS: barrier, wait-until, get, put, deaf (a barrier, ignoring all signals that can be ignored). */
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>

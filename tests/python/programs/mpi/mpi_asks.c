@@ -1,5 +1,5 @@
-/* Asks many times whether a message has come before it is sent: mpi_asks TIMES. First by MPI_Test, then by MPI_Iprobe, then
- * by both in turn. Prints how often it has asked by each. */
+/* Tests many times for a message before it is sent: mpi_asks TIMES. First by MPI_Test, then by MPI_Iprobe, then by both
+ * in turn. Prints the number of tests by each. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

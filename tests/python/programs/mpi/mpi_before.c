@@ -1,6 +1,6 @@
-/* A program that is linked with no MPI and loads a library late: mpi_before PART LIBRARY. It asks for names before, and
- * then calls MPI by the part that is linked with it, and by addresses from a handle of the library, of which it says the
- * size of the world. */
+/* A program that is not linked with MPI and loads a library late: mpi_before PART LIBRARY. It looks up names before,
+ * and then calls MPI through the part that is linked with it, and through addresses from a handle of the library, from
+ * which it prints the size of the world. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

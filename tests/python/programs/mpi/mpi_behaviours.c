@@ -1,5 +1,5 @@
-/* What a program may expect of MPI, checked by itself: results, return codes, statuses, error handlers. It prints the
- * same with a tool between it and the library as without. On four processes or more, an even number.
+/* The guarantees of MPI to a program, which the program checks: results, return codes, statuses, error handlers. It
+ * prints the same with a tool between it and the library as without. For an even number of processes, at least four.
  *
  *   mpi_behaviours FILE [SUBJECT...]      the file is for MPI's own input and output; without a subject all of them */
 #include <mpi.h>

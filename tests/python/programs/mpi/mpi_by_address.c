@@ -1,5 +1,5 @@
-/* One rank calls MPI by name, the others by addresses that they ask a handle for, as ctypes, cffi or Julia do; what they
- * say must fit together: mpi_by_address LIBRARY. */
+/* One rank calls MPI by name, the others through addresses looked up in a handle, like ctypes, cffi or Julia; their
+ * outputs must agree: mpi_by_address LIBRARY. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

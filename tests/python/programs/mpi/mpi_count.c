@@ -1,6 +1,6 @@
-/* A tool as others write them, by MPI's profiling interface: counts messages, their bytes and collectives, and leaves
+/* A tool like those of others, over MPI's profiling interface: counts messages, their bytes and collectives, and leaves
  * `sent received bytes_sent bytes_received collectives` in the file MPI_COUNT.RANK at MPI_Finalize.
- * It knows nothing of Lull's. For programs of one thread. */
+ * It is independent of Lull. For programs of one thread. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Loads a library that is linked with MPI, late and for its own eyes, as Python loads its modules: mpi_late LIBRARY */
+/* Loads a library that is linked with MPI, late and with local scope, as Python loads its modules: mpi_late LIBRARY */
 #include <dlfcn.h>
 #include <stdio.h>
 

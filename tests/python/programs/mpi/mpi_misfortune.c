@@ -1,4 +1,4 @@
-/* A program of MPI alone, whose rank 1 meets with a misfortune: abort, kill or exit; none: all end well. */
+/* A program of MPI alone, whose rank 1 fails: abort, kill or exit; none: all end normally. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

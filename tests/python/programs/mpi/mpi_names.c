@@ -1,4 +1,4 @@
-/* Which of MPI's names are there, asked in every way; the last line is that of a message sent by what there is.
+/* Looks up MPI's names in every possible form; the last line reports a message sent by those found.
  *
  *   mpi_names LIBRARY    the library also by a handle
  */

@@ -1,5 +1,6 @@
-/* Messages of all kinds, at random but the same in each run: prints what every rank has got, statuses and return codes
- * included, as one number for each rank. Between them ranks compute for random times, so that they wait for each other. */
+/* Messages of all kinds, at random but the same in each run: prints everything that each rank has received, statuses
+ * and return codes included, as one number per rank. In between ranks compute for random times, so that they wait for
+ * each other. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ int main(int argc, char** argv) {
   int* in = malloc(sizeof(int) * (size_t)largest * 2);
   for (int i = 0; i < largest * 2; ++i) out[i] = rank * 1000 + i;
 
-  state = 42; /* the same on all ranks: they agree on what comes next */
+  state = 42; /* the same on all ranks: they agree on the next step */
   for (int step = 0; step < steps; ++step) {
     static const int counts[] = {0, 1, 3, 700, 2000, 20000, 300000};
     const int count = counts[next_random() % 7], what = (int)(next_random() % 11), root = (int)(next_random() % (unsigned)ranks);
@@ -104,7 +105,7 @@ int main(int argc, char** argv) {
         see(in, sizeof(int) * (size_t)(each * ranks));
         break;
       }
-      case 9: { /* too long: an error, and the same one */
+      case 9: { /* too long: an error, the same on all */
         const int room = count / 2;
         MPI_Isend(out, count, MPI_INT, right, step, MPI_COMM_WORLD, &requests[0]);
         int code = MPI_Recv(in, room, MPI_INT, left, step, MPI_COMM_WORLD, &status), class = 0;

@@ -1,4 +1,4 @@
-/* Spawns itself so many times, one process each, and exchanges a message with each over the communicator between them and
+/* Spawns itself TIMES times, one process each, and exchanges a message with each over the communicator between them and
  * over both groups merged: mpi_spawn TIMES. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Several threads of each process talk to those of the next at once (MPI_THREAD_MULTIPLE), each over a communicator of its
- * own and all over that of all; communicators and types come and go meanwhile.
+/* Several threads of each process communicate with those of the next at once (MPI_THREAD_MULTIPLE), each over its own
+ * communicator and all over that of all; communicators and types are made and freed in between.
  *
  *   mpi_threads THREADS ROUNDS */
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* Messages and collectives of every size among all processes, in one thread: a program to be counted.
+/* Messages and collectives of every size among all processes, in one thread: a program for counting.
  *
  *   mpi_traffic ROUNDS */
 #include <mpi.h>

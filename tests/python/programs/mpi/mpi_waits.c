@@ -1,10 +1,10 @@
-/* Waits of which the end is known:
+/* Waits with a known end:
  *
- *   mpi_waits long SECONDS     the other ranks wait for rank 0, which sleeps; each says its CPU time meanwhile
+ *   mpi_waits long SECONDS     the other ranks wait for rank 0, which sleeps; each prints its CPU time in the wait
  *   mpi_waits window SECONDS   the same, while a window is made
  *   mpi_waits ever             all but the last wait for a message that never comes; the last computes
- *   mpi_waits abort|exit|fall  the others wait, and the last ends in this way
- *   mpi_waits threads COUNT    two threads of each rank talk to those of the next, and to each other
+ *   mpi_waits abort|exit|fall  the others wait, and the last ends in this form
+ *   mpi_waits threads COUNT    two threads of each rank communicate with those of the next, and with each other
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ static double cpu_s(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Thread 0 sends to the next rank and then to thread 1 of its own; thread 1 answers both. */
+/* Thread 0 sends to the next rank and then to thread 1 of its own rank; thread 1 answers both. */
 static void* talk(void* which) {
   const int me = (int)(long)which;
   long sum = 0;

@@ -1,4 +1,4 @@
-/* Looks for HDF5's functions, which this program is not linked with, before and after it loads the library LIBRARY.
+/* Looks up HDF5's functions, with which this program is not linked, before and after it loads the library LIBRARY.
  *
  *   hdf5_names LIBRARY */
 #define _GNU_SOURCE

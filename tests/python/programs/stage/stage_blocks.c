@@ -2,9 +2,9 @@
  *
  *   stage_blocks DESCRIPTION OUTPUTS [stop FOLDER]
  *
- * With -DWITH_HDF5 each rank writes a file of its own by HDF5, too: DESCRIPTION.RANK.h5
+ * With -DWITH_HDF5 each rank also writes its own file by HDF5: DESCRIPTION.RANK.h5
  *
- * stop     says FOLDER/ready, and FOLDER/done before MPI_Finalize; begins when somebody says FOLDER/go */
+ * stop     makes FOLDER/ready, and FOLDER/done before MPI_Finalize; begins when FOLDER/go exists */
 #include <lull/stage.h>
 #include <mpi.h>
 #include <stdio.h>

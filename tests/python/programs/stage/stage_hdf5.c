@@ -1,10 +1,11 @@
-/* Calls MPI and HDF5 only: each rank writes a file in each of some outputs, and says what it sees of the world.
+/* Calls only MPI and HDF5: each rank writes a file in each of some outputs, and prints its rank and the size of the
+ * world.
  *
  *   stage_hdf5 FOLDER OUTPUTS [HOW]      files FOLDER/out.OUTPUT.RANK.h5
  *
  * late     a dataset stays open at H5Fclose
- * again    the last file is read, changed, written anew and renamed
- * stop     says FOLDER/ready, and FOLDER/done before MPI_Finalize; begins when somebody says FOLDER/go
+ * again    the last file is read, changed, rewritten and renamed
+ * stop     makes FOLDER/ready, and FOLDER/done before MPI_Finalize; begins when FOLDER/go exists
  * open     the last file stays open until the process exits */
 #include <hdf5.h>
 #include <mpi.h>
@@ -47,7 +48,7 @@ static void write_one(const char* path, int rank, int output, int late, int open
   CHECK(H5Fget_name(file, NULL, 0) == (ssize_t)strlen(path));
   const hid_t space = H5Screate_simple(2, size, NULL), chunked = H5Pcreate(H5P_DATASET_CREATE);
   CHECK(H5Pset_chunk(chunked, 2, chunk) >= 0 && H5Pset_deflate(chunked, 4) >= 0);
-  CHECK(H5Pset_obj_track_times(chunked, 0) >= 0); /* else the time of day is in the file */
+  CHECK(H5Pset_obj_track_times(chunked, 0) >= 0); /* otherwise the file contains the time of day */
   const hid_t plain = H5Pcreate(H5P_DATASET_CREATE);
   CHECK(H5Pset_obj_track_times(plain, 0) >= 0);
   const hid_t a = H5Dcreate2(file, "temperature", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, chunked, H5P_DEFAULT);
@@ -95,7 +96,7 @@ int main(int argc, char** argv) {
     write_one(path, rank, output, strcmp(how, "late") == 0, strcmp(how, "open") == 0 && output + 1 == outputs);
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  if (strcmp(how, "again") == 0) { /* what was just written is read, changed, and given another name */
+  if (strcmp(how, "again") == 0) { /* the file just written is read, changed, and renamed */
     CHECK(H5Fis_hdf5(path) > 0);
     const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     CHECK(file >= 0 && H5Ldelete(file, "temperature", H5P_DEFAULT) >= 0 && H5Fclose(file) >= 0);

@@ -1,4 +1,5 @@
-/* A library whose constructor calls the function whose address is in the variable DURING_LOAD, with the loader's lock held. */
+/* A library whose constructor calls the function at the address in the variable DURING_LOAD, with the loader's lock
+ * held. */
 #include <stdio.h>
 #include <stdlib.h>
 

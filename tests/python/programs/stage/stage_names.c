@@ -1,8 +1,8 @@
 /* Calls MPI and HDF5, and uses the files that it has just closed by their names, as programs do.
  *
- *   stage_names WHAT [NUMBER|LIBRARY]      in the current folder; each rank has files of its own
+ *   stage_names WHAT [NUMBER|LIBRARY]      in the current folder; each rank has its own files
  *
- * Every WHAT says in the file said.RANK what it sees, which does not depend on who writes the files. */
+ * Every WHAT writes into the file said.RANK what it sees, which does not depend on which process writes the files. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 extern char** environ;
 
 static int rank, ranks, number;
-static const char* given; /* the argument that is a number for most */
+static const char* given; /* the argument, for most a number */
 
 static FILE* said; /* said.RANK */
 
@@ -33,7 +33,7 @@ static FILE* said; /* said.RANK */
 
 static hid_t new_file(const char* name) { return H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT); }
 
-/* A dataset of so many integers: first, first + 1, ... */
+/* A dataset of `size` integers: first, first + 1, ... */
 static int add(hid_t file, const char* name, hsize_t size, int first) {
   int* const values = malloc(size * sizeof(int));
   for (hsize_t i = 0; i < size; ++i) values[i] = first + (int)i;
@@ -77,7 +77,7 @@ static int first_of(const char* name, const char* set_name) {
 
 static void named(char* name, const char* form, int index) { sprintf(name, form, rank, index); }
 
-/* Appends if the file is there, however the program asks for it. */
+/* Appends if the file exists, with every form of check. */
 static int append(void) {
   char name[64], set[32];
   int bad = 0;
@@ -142,7 +142,7 @@ static int folders(void) {
   return bad;
 }
 
-/* What HDF5 itself opens: sources of virtual datasets, external links, and a file that is still open. */
+/* Files that HDF5 itself opens: sources of virtual datasets, external links, and a file that is still open. */
 static int links(void) {
   char part[64], master[64];
   named(part, "part.%d.%d.h5", 0);
@@ -175,7 +175,7 @@ static int links(void) {
   return H5Fclose(file) < 0 || bad;
 }
 
-/* The new checkpoint is written, then the one before it is removed, or replaced. */
+/* The new checkpoint is written, then the previous one is removed or replaced. */
 static int rotate(void) {
   char name[64], before[64] = "";
   int bad = 0;
@@ -211,7 +211,7 @@ static int descriptors(void) {
   return bad;
 }
 
-/* A group stays open at H5Fclose; data are flushed; what is written is looked at while the file is open. */
+/* A group stays open at H5Fclose; data is flushed; the written data is read while the file is open. */
 static int open_files(void) {
   char name[64];
   int bad = 0;
@@ -235,7 +235,7 @@ static int open_files(void) {
   return bad;
 }
 
-/* Says "flushed", and is killed. */
+/* Prints "flushed", and is killed. */
 static int killed(void) {
   char name[64];
   named(name, "flushed.%d.%d.h5", 0);
@@ -295,7 +295,7 @@ static int signals(void) {
   return bad;
 }
 
-/* Another thread looks at a file while this one is in the loader, and so has its lock, until the other is done. */
+/* Another thread reads a file while this one is in the loader, and so holds its lock, until the other is done. */
 static char loading_name[64];
 
 static void* look_at_it(void* unused) {
@@ -318,7 +318,7 @@ static int loading(void) {
   return whole_file(loading_name, 200000, 0) != 0 || dlopen(given, RTLD_NOW) == NULL;
 }
 
-/* Rank 0 reads what all have written. */
+/* Rank 0 reads the files of all ranks. */
 static int gather(void) {
   char name[64];
   int missing = 0;
@@ -336,12 +336,12 @@ static int gather(void) {
   return missing != 0;
 }
 
-/* What another rank has written and closed is used by other calls than HDF5's, and replaced. */
+/* A file that another rank has written and closed is used by other calls than HDF5's, and replaced. */
 static int neighbours(void) {
   char name[64], command[96];
   int bad = 0;
   for (int step = 0; step < 4; ++step) {
-    sprintf(name, "n.%d.h5", (rank + step) % ranks); /* what another one wrote in the step before */
+    sprintf(name, "n.%d.h5", (rank + step) % ranks); /* written by another rank in the previous step */
     bad |= whole_file(name, 100000 + 1000 * rank, step);
     MPI_Barrier(MPI_COMM_WORLD);
     sprintf(name, "n.%d.h5", (rank + step + 1) % ranks);
@@ -367,7 +367,7 @@ static int neighbours(void) {
   return bad;
 }
 
-/* Other programs look at the files. */
+/* Other programs read the files. */
 static int children(void) {
   char name[64], command[128], text[64] = "";
   int bad = 0, status = 0;
@@ -389,7 +389,7 @@ static int children(void) {
         execv("/bin/sh", arguments);
         _exit(99);
       }
-      /* Not by fork(): before that all is written. */
+      /* Not by fork(): it would first wait until everything is written. */
       if (how == 4 && (child = vfork()) == 0) {
         execl("/bin/sh", "sh", "-c", command, (char*)NULL);
         _exit(99);

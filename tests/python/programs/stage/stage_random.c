@@ -1,8 +1,9 @@
-/* Random programs of path operations and calls of HDF5, the same ones from the same seeds.
+/* Random programs of path operations and HDF5 calls, the same from the same seeds.
  *
  *   stage_random FIRST COUNT      programs FIRST to FIRST + COUNT - 1, each in a folder SEED.RANK that it makes
  *
- * What a program sees after each operation is in its file `said`. It depends on the seed alone, if storage serves it. */
+ * A program writes what it sees after each operation into its file `said`. It depends only on the seed, if storage
+ * works. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -123,7 +124,7 @@ static void operation(void) {
   switch (draw(16)) {
     case 0:
     case 1:
-    case 2: /* a file, as a whole */
+    case 2: /* a file, completely */
     case 3: {
       any_name(name);
       hid_t made = H5Fcreate(name, draw(4) == 0 ? H5F_ACC_EXCL : H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -147,7 +148,7 @@ static void operation(void) {
     case 7:
       close_one(file);
       break;
-    case 8: /* append, if it is there */
+    case 8: /* append, if it exists */
       if (access(any_name(name), F_OK) == 0) {
         hid_t made = H5Fopen(name, H5F_ACC_RDWR, H5P_DEFAULT);
         SAY("append %s: %d\n", name, made >= 0);
@@ -169,7 +170,7 @@ static void operation(void) {
       SAY("remove %s: %d\n", name, result);
       break;
     }
-    case 13: { /* folders change their names, and come back empty */
+    case 13: { /* folders are renamed, and come back empty */
       const unsigned which = draw(folders);
       sprintf(name, "%s", folder_names[which]);
       sprintf(folder_names[which], "g%u.%d", which, datasets++);

@@ -1,4 +1,4 @@
-/* Each rank writes a file and has a thread begin and end, twice; then rank 0 says that all has ended well.
+/* Each rank writes a file and starts and joins a thread, twice; then rank 0 reports that all has succeeded.
  *
  *   stage_threads FOLDER */
 #include <hdf5.h>
