@@ -50,7 +50,7 @@ const char* name_of(layout l) { return l == layout::contiguous ? "contiguous" : 
 
 void print_head(const options& wanted, const buffers& memory) {
   const int pairs = shmem_n_pes() / 2;
-  std::printf("access_patterns: %" PRIu64 " bytes, %s, from %d PE%s to %d, %zu sets of buffers in turn\n",
+  std::printf("access_patterns: %" PRIu64 " bytes, %s, from %d PE%s to %d, %zu sets of buffers used in rotation\n",
               wanted.payload, name_of(wanted.place), pairs, pairs == 1 ? "" : "s", pairs, memory.sets());
   std::printf("%-10s %10s %12s %10s %10s %10s %12s %14s %14s\n", "pattern", "fragments", "latency us", "p10", "p90",
               "MB/s", "puts/s", "CPU us sender", "CPU us receiver");
@@ -92,7 +92,7 @@ int run(const options& wanted) {
   for (const std::string& word : wanted.patterns) patterns.push_back(parse_pattern(word, wanted.place));
   if (shmem_n_pes() % 2 != 0)
     throw usage_error(std::to_string(shmem_n_pes()) +
-                      " PEs: half of them send to the other half; start an even number");
+                      " PEs: half of them send to the other half; start an even number of PEs");
   buffers memory(wanted);
   bench measured(wanted, memory);
   if (shmem_my_pe() == 0 && !wanted.json) print_head(wanted, memory);

@@ -33,8 +33,8 @@ buffers::buffers(const options& wanted)
       memory_(static_cast<std::byte*>(shmem_align(line, sets_ * set_bytes_))) {
   if (memory_ == nullptr)
     throw no_room("buffers of " + std::to_string(sets_ * set_bytes_) +
-                  " bytes on each PE: the symmetric heap has not so much; raise SHMEM_SYMMETRIC_SIZE, or lower "
-                  "--payload or --working-set");
+                  " bytes on each PE: the symmetric heap is too small; raise SHMEM_SYMMETRIC_SIZE, or lower --payload "
+                  "or --working-set");
   private_.resize(sets_ * span_);
 }
 

@@ -49,36 +49,37 @@ void check_sender(const std::string& word, const std::vector<part>& parts) {
   bool open = false, copied = false;
   for (const part& p : parts) {
     if (p.elements.size() > 1 && std::ranges::count(p.elements, element::put) == 0)
-      refuse(word, "a part that repeats has no P: copies repeat by themselves, as MM");
+      refuse(word, "a repeated part contains no P; write copies that repeat on their own as MM");
     for (const element e : p.elements) {
       if (e == element::copy) {
         if (++copies > 1) refuse(word, "the payload would be copied twice; write M once for a fragment");
-        if (puts != 0) refuse(word, "an M behind the P has nothing to copy for; the receiver's stand behind A");
+        if (puts != 0)
+          refuse(word, "an M after the P copies nothing that is sent; write the receiver's copies after A");
         copied = true;
       } else if (e == element::put) {
         if (++puts > 1) refuse(word, "the payload would be sent twice; write P once for a fragment");
         open = true;
         copied = false;
       } else {
-        if (puts == 0) refuse(word, "Q stands before any P: there is nothing to wait for");
+        if (puts == 0) refuse(word, "Q comes before the first P: there is nothing to wait for");
         open = false;
       }
     }
   }
-  if (puts == 0) refuse(word, copied ? "M without a P behind it sends nothing" : "there is no P: nothing is sent");
-  if (open) refuse(word, "there is no Q behind the P: nobody knows when it has arrived");
+  if (puts == 0) refuse(word, copied ? "M is not followed by a P: nothing is sent" : "it has no P: nothing is sent");
+  if (open) refuse(word, "no Q follows the P: it is unknown when the payload has arrived");
 }
 
 void check_layout(const pattern& p, layout of) {
   if (of == layout::contiguous) return;
   if (p.copies() && !each(p.sender, element::copy))
-    refuse(p.word, "a single M copies one block; write MM for fragments that are scattered, or --layout contiguous");
+    refuse(p.word, "a single M copies one block; write MM for scattered fragments, or use --layout contiguous");
   if (!p.copies() && !p.puts_each_fragment())
-    refuse(p.word, "a single P sends one block; write PP for fragments that are scattered, or --layout contiguous");
+    refuse(p.word, "a single P sends one block; write PP for scattered fragments, or use --layout contiguous");
   if (!p.puts_each_fragment() && p.receiver.empty())
-    refuse(p.word, "what is packed arrives packed; write AMM behind it to unpack, or --layout contiguous");
+    refuse(p.word, "a packed payload arrives packed; append AMM to unpack it, or use --layout contiguous");
   if (!p.receiver.empty() && !each(p.receiver, element::copy))
-    refuse(p.word, "behind A a single M copies one block; write MM to unpack, or --layout contiguous");
+    refuse(p.word, "a single M after A copies one block; write MM to unpack, or use --layout contiguous");
 }
 
 }  // namespace
@@ -87,15 +88,17 @@ bool pattern::copies() const { return has(sender, element::copy); }
 bool pattern::puts_each_fragment() const { return each(sender, element::put); }
 
 pattern parse_pattern(const std::string& word, layout of) {
-  if (word.empty()) refuse("''", "it has no letter; write one of M, P, Q and A, such as PPQ");
+  if (word.empty()) refuse("''", "it is empty; write letters M, P, Q and A, such as PPQ");
   for (const char letter : word)
     if (letters.find(letter) == std::string_view::npos)
-      refuse(word, std::string("there is no ") + letter + "; the letters are M (copy), P (put), Q (quiet), A (tell)");
+      refuse(word,
+             std::string("it has the letter ") + letter + "; the letters are M (copy), P (put), Q (quiet), A (signal)");
   const std::size_t tell = word.find('A');
   const std::string_view before = std::string_view(word).substr(0, tell);
   const std::string_view behind = tell == std::string::npos ? "" : std::string_view(word).substr(tell + 1);
   if (behind.find_first_not_of('M') != std::string_view::npos)
-    refuse(word, std::string("behind A the receiver can only copy; it has a ") + behind[behind.find_first_not_of('M')]);
+    refuse(word, std::string("after A the receiver can only copy (M), but A is followed by ") +
+                     behind[behind.find_first_not_of('M')]);
   pattern p{word, parts_of(before), parts_of(behind), tell != std::string::npos};
   check_sender(word, p.sender);
   check_layout(p, of);

@@ -21,7 +21,8 @@ library::library() : handle_(dlopen(file, RTLD_NOW | RTLD_LOCAL)) {
 void* library::symbol(const char* name) const {
   void* const found = dlsym(handle_, name);
   if (found == nullptr)
-    throw cuda_error(fmt::format("{} has no {}: it is too old, or no driver of CUDA; install NVIDIA's", file, name));
+    throw cuda_error(
+        fmt::format("{} has no {}: it is too old, or not a CUDA driver; install NVIDIA's driver", file, name));
   return found;
 }
 
@@ -35,11 +36,11 @@ device::device(const library& cuda, int index, waiting how)
     : release_(cuda.find<int(int)>("cuDevicePrimaryCtxRelease_v2")) {
   const int status = cuda.find<int(unsigned)>("cuInit")(0);
   if (status == no_device || status == stub_library)
-    throw no_gpu(fmt::format("{} is there, and finds none (CUDA error {})", file, status));
+    throw no_gpu(fmt::format("{} is installed but finds no GPU (CUDA error {})", file, status));
   cuda.check(status, "cuInit");
   int count = 0;
   cuda.check(cuda.find<int(int*)>("cuDeviceGetCount")(&count), "cuDeviceGetCount");
-  if (count == 0) throw no_gpu(fmt::format("{} is there, and finds none", file));
+  if (count == 0) throw no_gpu(fmt::format("{} is installed but finds no GPU", file));
   if (index >= count)
     throw cuda_error(fmt::format("--device {}: there {} {}, numbered from 0", index, count == 1 ? "is" : "are", count));
   cuda.check(cuda.find<int(int*, int)>("cuDeviceGet")(&device_, index), fmt::format("cuDeviceGet {}", index));

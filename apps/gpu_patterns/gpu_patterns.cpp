@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
   } catch (const no_gpu& missing) {
     return refuse(fmt::format("no GPU, nothing measured: {}", missing.what()).c_str(), 0);
   } catch (const std::bad_alloc&) {
-    return refuse("the host has no memory for so large a payload; give a smaller --payload", 1);
+    return refuse("the host has too little memory for this payload; give a smaller --payload", 1);
   } catch (const std::exception& failure) {
     return refuse(failure.what(), 1);
   }

@@ -14,11 +14,13 @@ constexpr std::uint64_t most_fragments = 65536;
 access_patterns::pattern checked(const std::string& word, const options& wanted) {
   access_patterns::pattern of = access_patterns::parse_pattern(word, access_patterns::layout::contiguous);
   if (of.tells)
-    throw usage_error("pattern " + word + ": on the GPU is no receiver to tell (A) or to unpack; end it with its Q");
+    throw usage_error("pattern " + word +
+                      ": the GPU has no receiver to signal (A) or to unpack; end the pattern with its Q");
   if (of.copies() && wanted.pageable)
-    throw usage_error("pattern " + word + ": M copies into pinned memory, --pageable does without; leave M out");
+    throw usage_error("pattern " + word + ": M copies into pinned memory, which --pageable does not use; leave M out");
   if (of.copies() && wanted.from_gpu)
-    throw usage_error("pattern " + word + ": M copies what the host sends, --direction from sends none; leave M out");
+    throw usage_error("pattern " + word +
+                      ": M copies what the host sends, and with --direction from the host sends nothing; leave M out");
   return of;
 }
 
@@ -27,21 +29,24 @@ access_patterns::pattern checked(const std::string& word, const options& wanted)
 options parse(int argc, char** argv) {
   options wanted;
   std::vector<std::string> words;
-  CLI::App app{"Access patterns between host and GPU: a payload in fragments, copied, transferred and waited for.",
-               "gpu_patterns"};
+  CLI::App app{
+      "Measures access patterns between host and GPU: ways to copy, transfer and wait for a payload that consists of "
+      "fragments.",
+      "gpu_patterns"};
   app.option_defaults()->always_capture_default();
   app.add_option("--pattern", words,
-                 "Words of M (copy into pinned memory), P (asynchronous transfer), Q (synchronise the stream)")
-      ->option_text("WORD...  [MPQMPQ MPMPQ PQPQ PPQ MMPQ; without M where it has no meaning]");
-  app.add_option("--payload", wanted.payload, "What is transferred each time, in bytes or with K or M")
+                 "Patterns, as words of the letters M (copy into pinned memory), P (asynchronous transfer) and Q "
+                 "(synchronise the stream)")
+      ->option_text("WORD...  [MPQMPQ MPMPQ PQPQ PPQ MMPQ; without M where it does not apply]");
+  app.add_option("--payload", wanted.payload, "Size of each transfer, in bytes or with K or M")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32U))
       ->option_text("SIZE  [512K]");
-  app.add_option("--fragments", wanted.fragments, "Fragments of the payload; it must be a multiple of them")
+  app.add_option("--fragments", wanted.fragments, "Numbers of fragments of the payload; each must divide the payload")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32U))
       ->option_text("N...  [1 16 256 4096 65536]");
   const std::map<std::string, bool> directions{{"to", false}, {"from", true}};
-  app.add_option("--direction", wanted.from_gpu, "To the GPU or from it")
+  app.add_option("--direction", wanted.from_gpu, "Direction of the transfer: to the GPU or from it")
       ->transform(CLI::CheckedTransformer(directions))
       ->option_text("to|from  [to]");
   const std::map<std::string, waiting> waits{
@@ -49,18 +54,18 @@ options parse(int argc, char** argv) {
   app.add_option("--wait", wanted.wait, "How the program waits for the GPU: it polls, polls and yields, or sleeps")
       ->transform(CLI::CheckedTransformer(waits))
       ->option_text("spin|yield|block  [spin]");
-  app.add_option("--device", wanted.device, "The GPU, by its number in CUDA")
+  app.add_option("--device", wanted.device, "CUDA's number of the GPU")
       ->check(CLI::Range(0, 1 << 16))
       ->option_text("N  [0]");
-  auto* const iterations = app.add_option("--iterations", wanted.iterations, "Payloads, instead of a time")
+  auto* const iterations = app.add_option("--iterations", wanted.iterations, "Number of payloads, instead of a time")
                                ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
                                ->option_text("N");
-  app.add_option("--seconds", wanted.seconds, "Time for each pattern and number of fragments, about")
+  app.add_option("--seconds", wanted.seconds, "Approximate time for each pattern and number of fragments")
       ->check(CLI::Range(0.001, 3600.0))
       ->excludes(iterations)
       ->option_text("S  [3]");
-  app.add_flag("--pageable", wanted.pageable, "P is a synchronous copy of memory that is not pinned");
-  app.add_flag("--json", wanted.json, "Print one JSON object a line instead of a table");
+  app.add_flag("--pageable", wanted.pageable, "Let P copy memory that is not pinned, synchronously");
+  app.add_flag("--json", wanted.json, "Print one JSON object per line instead of a table");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

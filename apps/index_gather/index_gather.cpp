@@ -80,8 +80,9 @@ std::string cache_told(const lull::aggregate_statistics& before, const lull::agg
 
 int run(const options& wanted) {
   if (wanted.cache && (wanted.direct() || wanted.threads > 1))
-    throw irregular::usage_error(fmt::format("--cache with {}: it is of one thread, and gets its lines aggregated",
-                                             wanted.direct() ? "--mode direct" : "--threads"));
+    throw irregular::usage_error(
+        fmt::format("--cache with {}: the cache serves one thread and fetches its lines through aggregation",
+                    wanted.direct() ? "--mode direct" : "--threads"));
   const auto targets = irregular::find_targets(wanted, wanted.threads, wanted.seed, "words");
   const irregular::symmetric_array<uint64_t> table(targets.words, fmt::format("{} words", targets.words));
   const auto me = static_cast<std::uint32_t>(shmem_my_pe());

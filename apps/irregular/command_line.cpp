@@ -8,8 +8,8 @@ namespace irregular {
 void add_options(CLI::App& app, options& wanted, const std::string& item, const std::string& seeded) {
   app.option_defaults()->always_capture_default();
   app.add_option("--mode", wanted.mode,
-                 fmt::format("How {0} travels: one remote operation each; in buffers of each PE; in buffers that the "
-                             "PEs of a node share; in those that Lull chooses",
+                 fmt::format("How {0} travels: as one remote operation; in buffers of each PE; in buffers that the PEs "
+                             "of a node share; in the buffers that Lull chooses",
                              item))
       ->check(CLI::IsMember({"direct", "per-pe", "per-node", "aggregated"}))
       ->option_text("direct|per-pe|per-node|aggregated  [aggregated]");
@@ -17,7 +17,7 @@ void add_options(CLI::App& app, options& wanted, const std::string& item, const 
       ->check(CLI::Range(1U, 1024U))
       ->option_text("1..1024  [1]");
   app.add_option("--seed", wanted.seed, "Seed of " + seeded);
-  app.add_option("--min-time", wanted.min_time, "Repeat the work, after a warm-up, for at least so many seconds")
+  app.add_option("--min-time", wanted.min_time, "Repeat the work, after a warm-up, for at least this many seconds")
       ->check(CLI::Range(0.0, 3600.0));
 }
 

@@ -75,13 +75,13 @@ file_share read_share(const std::filesystem::path& path, int pe, int pes) {
     throw file.mistake(
         fmt::format("{} bytes are not a whole number of uint64 (a NumPy array must be named *.npy)", all.data.size()));
   const std::size_t total = all.data.size() / all.width;
-  if (total == 0) throw file.mistake("it holds no index");
+  if (total == 0) throw file.mistake("it contains no index");
   const std::uint64_t sign = all.is_signed ? std::uint64_t{1} << (8 * all.width - 1) : 0;
   std::uint64_t largest = 0;
   for (std::size_t i = 0; i < total; ++i) {
     const std::uint64_t index = element(all, i);
     if (index & sign) throw file.mistake(fmt::format("index {} is negative", i));
-    if (index == ~std::uint64_t{0}) throw file.mistake(fmt::format("index {} is 2^64 - 1; no table is so large", i));
+    if (index == ~std::uint64_t{0}) throw file.mistake(fmt::format("index {} is 2^64 - 1, larger than any table", i));
     largest = std::max(largest, index);
   }
   const auto begin_of = [&](int part) {

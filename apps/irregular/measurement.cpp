@@ -73,7 +73,7 @@ std::string told(const lull::aggregate_statistics& before, const lull::aggregate
   }
   const double each = items > alone ? static_cast<double>(hops) / static_cast<double>(items - alone) : 0;
   if (std::abs(each - after.route_hops) > 0.005 && each != 0)
-    line += fmt::format("; {:.3g} hops per item, those within a node included", each);
+    line += fmt::format("; {:.3g} hops per item, including those within a node", each);
   if (alone != 0) line += fmt::format("; {} without aggregation", counted(alone, "item"));
   return line;
 }

@@ -25,7 +25,7 @@ targets find_targets(const target_options& wanted, unsigned threads, std::uint64
     if (found.words == 0) found.words = share.bound / all_pes + (share.bound % all_pes != 0);
     if (found.words > most_words || (share.bound - 1) / found.words >= all_pes)
       throw std::runtime_error(
-          fmt::format("the largest index in {} is {}, the table has {} {} on each of {} PEs; give a larger --table "
+          fmt::format("the largest index in {} is {}, but the table has {} {} on each of {} PEs; give a larger --table "
                       "(up to 2^32)",
                       wanted.input, share.bound - 1, found.words, words, pes));
     indices = std::move(share.indices);

@@ -27,7 +27,7 @@ class thread_pool {
       const std::size_t begun = others_.size() + 1;
       dismiss();  // otherwise the started threads would be waited for without end
       throw std::runtime_error("--threads " + std::to_string(size) + ": " + std::to_string(begun) +
-                               " could be begun: " + failure.code().message() + "; ask for fewer");
+                               " could be started: " + failure.code().message() + "; request fewer");
     }
   }
   ~thread_pool() { dismiss(); }

@@ -13,10 +13,10 @@ void add_options(CLI::App& app, options& wanted) {
   app.add_option("--key-bytes", wanted.key_bytes, "Bytes of a key, an unsigned little-endian number")
       ->check(CLI::Range(8, 32))
       ->option_text("8..32  [8]");
-  app.add_option("--payload", wanted.payload, "Bytes that each key carries along")
+  app.add_option("--payload", wanted.payload, "Bytes of payload that travel with each key")
       ->check(CLI::Range(0, 4096))
       ->option_text("0..4096  [0]");
-  app.add_option("--digit-bits", wanted.digit_bits, "Bits of a key by which one pass sorts")
+  app.add_option("--digit-bits", wanted.digit_bits, "Bits of the key that one pass sorts by")
       ->check(CLI::Range(1, 20))
       ->option_text("1..20  [16]");
   app.add_option("--input", wanted.input, "Sort the elements in a file of raw bytes")

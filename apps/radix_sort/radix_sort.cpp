@@ -48,11 +48,11 @@ class source {
     file_ = std::make_unique<irregular::input_file>(wanted.input, "the elements");
     const std::size_t bytes = file_->bytes().size();
     if (bytes % form_.bytes() != 0)
-      throw file_->mistake(fmt::format("{} bytes are not a whole number of elements of {}; see --key-bytes, --payload",
-                                       bytes, form_.bytes()));
+      throw file_->mistake(fmt::format(
+          "{} bytes are not a whole number of elements of {}; check --key-bytes and --payload", bytes, form_.bytes()));
     total_ = bytes / form_.bytes();
     if (shares(total_, shmem_n_pes()).block > most_keys)
-      throw file_->mistake(fmt::format("{} elements are more than 2^32 - 1 for a PE; take more PEs", total_));
+      throw file_->mistake(fmt::format("{} elements are more than 2^32 - 1 per PE; use more PEs", total_));
   }
 
   [[nodiscard]] const element_form& form() const { return form_; }
@@ -161,6 +161,7 @@ int run(const options& wanted) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return irregular::run_program<options>("radix_sort", "Radix sort: elements that lie on all PEs, least digit first.",
-                                         argc, argv, radix_sort::add_options, run);
+  return irregular::run_program<options>(
+      "radix_sort", "Radix sort: sorts elements distributed over all PEs, least significant digit first.", argc, argv,
+      radix_sort::add_options, run);
 }

@@ -47,7 +47,7 @@ void print_head(const shift::options& wanted) {
   const int pes = shmem_n_pes();
   const std::string on = nodes() == 0 ? "" : " on " + std::to_string(nodes()) + (nodes() == 1 ? " node" : " nodes");
   std::printf("shift: %s, %d PE%s%s, %s to %s\n", wanted.op.c_str(), pes, pes == 1 ? "" : "s", on.c_str(),
-              wanted.from == "all" ? "each" : "the first", wanted.to == "all" ? "all others in turn" : "the next");
+              wanted.from == "all" ? "each" : "the first", wanted.to == "all" ? "all others in rotation" : "the next");
   std::printf("%10s %11s %12s %10s %10s %10s %12s %9s\n", "bytes", "transfers", "latency us", "p10", "p90", "MB/s",
               "CPU us each", "CPU s");
 }

@@ -170,7 +170,9 @@ std::unique_ptr<transfer> transfer::make(const options& wanted, std::size_t larg
 #ifdef SHIFT_HAS_EXTENSIONS
   return std::make_unique<accumulate>(wanted, largest);
 #else
-  throw usage_error("accumulate: this OpenSHMEM has no such operation; build with Lull's, or choose another --op");
+  throw usage_error(
+      "accumulate: this OpenSHMEM library does not have the operation; build with Lull's library, or choose another "
+      "--op");
 #endif
 }
 

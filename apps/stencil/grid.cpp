@@ -41,7 +41,8 @@ grid::grid(std::array<int, 3> cells, bool of_all) : cells_(cells) {
     if (cells_[axis] * processes_[axis] == cells[axis] && cells_[axis] >= 2) continue;
     throw usage_error("--all-cells " + std::to_string(cells[0]) + " " + std::to_string(cells[1]) +
                       " cannot be distributed over " + std::to_string(processes_[0]) + " x " +
-                      std::to_string(processes_[1]) + " processes, at least 2 cells each; choose multiples of these");
+                      std::to_string(processes_[1]) +
+                      " processes with at least 2 cells each; choose multiples of these numbers");
   }
   const std::array<int, 2> without_border{1, 1};
   MPI_Cart_create(MPI_COMM_WORLD, 2, processes_.data(), without_border.data(), 0, &comm_);

@@ -20,7 +20,7 @@ std::string reason_of_hdf5() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first, &cause);
-  return cause.empty() ? "HDF5 gives no reason" : cause;
+  return cause.empty() ? "HDF5 reports no reason" : cause;
 }
 
 // An identifier of HDF5, closed at the end of its scope.

@@ -56,7 +56,7 @@ std::uint64_t whole_number(std::string_view& line, const char* what) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (word.empty()) throw wrong_line{line.data(), fmt::format("{} is missing", what)};
   if (error != std::errc() || end != word.data() + word.size())
-    throw wrong_line{word.data(), fmt::format("{} {} is no whole number from 0 to 2^64 - 1", what, in_quotes(word))};
+    throw wrong_line{word.data(), fmt::format("{} {} is not a whole number from 0 to 2^64 - 1", what, in_quotes(word))};
   return number;
 }
 
@@ -109,13 +109,13 @@ form matrix_market(std::string_view text) {
     end_of(line);
     if (found.vertices != columns)
       throw wrong_line{sizes,
-                       fmt::format("{} rows and {} columns; the matrix of a graph is square", found.vertices, columns)};
+                       fmt::format("{} rows and {} columns: the matrix of a graph is square", found.vertices, columns)};
     if (found.vertices > most_vertices)
-      throw wrong_line{sizes, fmt::format("{} vertices; there may be 2^32 - 1", found.vertices)};
+      throw wrong_line{sizes, fmt::format("{} vertices, more than 2^32 - 1", found.vertices)};
     found.lines = text;
     return found;
   }
-  throw wrong_line{text.data(), "the line of the matrix' sizes is missing"};
+  throw wrong_line{text.data(), "the line with the size of the matrix is missing"};
 }
 
 form form_of(const input_file& file) {
@@ -123,7 +123,7 @@ form form_of(const input_file& file) {
   if (kind == ".mtx") return matrix_market(file.text());
   if (kind == ".txt" || kind == ".el")
     return {.is_matrix = false, .values = 0, .vertices = most_vertices, .edges = 0, .lines = file.text()};
-  throw file.mistake("its name ends neither in .mtx (Matrix Market) nor in .txt or .el (a list of edges)");
+  throw file.mistake("its name must end in .mtx (Matrix Market), or in .txt or .el (a list of edges)");
 }
 
 // The lines that begin in this PE's part of the bytes.
@@ -183,9 +183,9 @@ std::uint64_t edge_file::vertices(irregular::reduction& all) {
   all.agree(mistake_);
   const std::uint64_t edges = all.sum(edges_), bound = all.largest(bound_);
   if (is_matrix_ && edges != edges_said_)
-    throw file_->mistake(fmt::format("its head says {} entries, it has {}", edges_said_, edges));
+    throw file_->mistake(fmt::format("its header announces {} entries, but it has {}", edges_said_, edges));
   const std::uint64_t vertices = is_matrix_ ? vertices_said_ : bound;
-  if (vertices == 0) throw file_->mistake("it has no vertex");
+  if (vertices == 0) throw file_->mistake("it contains no vertex");
   return vertices;
 }
 

@@ -84,18 +84,17 @@ task make(const options& wanted, irregular::reduction& all) {
         fmt::format("--degree {}: half of the neighbours are on each side; give an even number", wanted.degree));
   if (vertices <= 3 * reach)
     throw irregular::usage_error(
-        fmt::format("a ring of {} vertices with {} neighbours each: it takes at least {}; "
-                    "raise --vertices",
+        fmt::format("a ring of {} vertices with {} neighbours each: at least {} vertices are needed; raise --vertices",
                     vertices, wanted.degree, 3 * reach + 1));
   if (vertices > triangles::most_vertices)
     throw irregular::usage_error(
-        fmt::format("a graph of {} vertices: there may be 2^32 - 1; lower --vertices", vertices));
+        fmt::format("a graph of {} vertices: at most 2^32 - 1 are possible; lower --vertices", vertices));
   triangles::ring ring(vertices, reach, wanted.seed);
   return {graph(ring, all), ring.triangles()};
 }
 
 std::string verdict(uint64_t counted, const std::optional<uint64_t>& expected) {
-  if (!expected) return "not verified; --expect N does";
+  if (!expected) return "not verified; --expect N verifies the result";
   return counted == *expected ? "verified" : fmt::format("WRONG: {} triangles were expected", *expected);
 }
 
@@ -136,7 +135,7 @@ int run(const options& wanted) {
   const std::string aggregation = asked ? irregular::told(before, asked->statistics(), all) : "";
 
   const uint64_t triangles = all.sum(found) / passes;
-  const std::string result = all.sum(found) % passes == 0 ? verdict(triangles, expected) : "WRONG: passes differ";
+  const std::string result = all.sum(found) % passes == 0 ? verdict(triangles, expected) : "WRONG: the passes differ";
   irregular::report({.program = "triangles",
                      .item = "wedge",
                      .items = wedges_of(graph) * passes,

@@ -50,16 +50,22 @@ def test_json_has_a_line_for_each_pattern_and_number_of_fragments(lull: Lull) ->
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--pattern", "PXQ"], "pattern PXQ: there is no X; the letters are M (copy), P (put), Q (quiet), A (tell)"),
-        (["--pattern", "QPQ"], "Q stands before any P"),
-        (["--pattern", "PP"], "there is no Q behind the P"),
-        (["--pattern", "MMA"], "M without a P behind it sends nothing"),
+        (
+            ["--pattern", "PXQ"],
+            "pattern PXQ: it has the letter X; the letters are M (copy), P (put), Q (quiet), A (signal)",
+        ),
+        (["--pattern", "QPQ"], "Q comes before the first P"),
+        (["--pattern", "PP"], "no Q follows the P"),
+        (["--pattern", "MMA"], "M is not followed by a P: nothing is sent"),
         (["--pattern", "PQPQPPQ"], "the payload would be sent twice"),
-        (["--pattern", "PPQAQ"], "behind A the receiver can only copy; it has a Q"),
-        (["--pattern", "MMPQ", "--layout", "scattered"], "what is packed arrives packed; write AMM"),
+        (["--pattern", "PPQAQ"], "after A the receiver can only copy (M), but A is followed by Q"),
+        (["--pattern", "MMPQ", "--layout", "scattered"], "a packed payload arrives packed; append AMM"),
         (["--pattern", "PQ", "--layout", "scattered"], "a single P sends one block"),
-        (["--payload", "64", "--fragments", "128"], "128 fragments of a payload of 64 bytes: each would have less"),
-        (["--payload", "100", "--fragments", "3"], "they are not of equal size"),
+        (
+            ["--payload", "64", "--fragments", "128"],
+            "128 fragments of a payload of 64 bytes: a fragment would be smaller",
+        ),
+        (["--payload", "100", "--fragments", "3"], "the fragments would differ in size"),
         (["--payload", "lots"], "--help shows the options"),
     ],
 )

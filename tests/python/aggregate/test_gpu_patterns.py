@@ -159,13 +159,13 @@ def test_a_gpu_that_is_not_there_is_one_line(imagined: Lull) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--pattern", "PXQ"], "pattern PXQ: there is no X"),
-        (["--pattern", "QPQ"], "Q stands before any P"),
-        (["--pattern", "MMPQAMM"], "on the GPU is no receiver to tell (A)"),
-        (["--pattern", "MPQ", "--pageable"], "M copies into pinned memory, --pageable does without"),
+        (["--pattern", "PXQ"], "pattern PXQ: it has the letter X"),
+        (["--pattern", "QPQ"], "Q comes before the first P"),
+        (["--pattern", "MMPQAMM"], "the GPU has no receiver to signal (A)"),
+        (["--pattern", "MPQ", "--pageable"], "M copies into pinned memory, which --pageable does not use"),
         (["--pattern", "MPQ", "--direction", "from"], "M copies what the host sends"),
-        (["--payload", "64", "--fragments", "128"], "each would have less than a byte"),
-        (["--payload", "100", "--fragments", "3"], "they are not of equal size"),
+        (["--payload", "64", "--fragments", "128"], "a fragment would be smaller than a byte"),
+        (["--payload", "100", "--fragments", "3"], "the fragments would differ in size"),
         (["--direction", "across"], "--help shows the options"),
     ],
 )

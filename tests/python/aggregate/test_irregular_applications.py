@@ -185,21 +185,21 @@ MATRIX = "%%MatrixMarket matrix coordinate pattern symmetric\n"
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("list.txt", "0 1\n1 2\n2 zero\n", "line 3: a vertex 'zero' is no whole number"),
+        ("list.txt", "0 1\n1 2\n2 zero\n", "line 3: a vertex 'zero' is not a whole number"),
         ("list.txt", "0 1\n\n1\n", "line 3: a vertex is missing"),
         ("list.txt", "0 1 7\n", "line 1: '7' is one word too many"),
         ("list.txt", "0 4294967295\n", "line 1: vertex 4294967295 is not in 0 to 4294967294"),
-        ("list.txt", "# nothing\n", "it has no vertex"),
+        ("list.txt", "# nothing\n", "it contains no vertex"),
         ("list.txt", "", "it is empty"),
-        ("list.csv", "0,1\n", "ends neither in .mtx"),
+        ("list.csv", "0,1\n", "its name must end in .mtx"),
         ("head.mtx", "0 1\n", "line 1: it is not '%%MatrixMarket matrix coordinate ...'"),
         ("array.mtx", "%%MatrixMarket matrix array real general\n", "line 1: it is not"),
         ("field.mtx", "%%MatrixMarket matrix coordinate text general\n", "line 1: the field 'text'"),
-        ("sizes.mtx", MATRIX, "the line of the matrix' sizes is missing"),
+        ("sizes.mtx", MATRIX, "the line with the size of the matrix is missing"),
         ("oblong.mtx", MATRIX + "3 4 1\n1 1\n", "line 2: 3 rows and 4 columns"),
         ("beyond.mtx", MATRIX + "3 3 2\n2 1\n4 1\n", "line 4: vertex 4 is not in 1 to 3"),
         ("value.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1\n", "line 3: the value is missing"),
-        ("cut.mtx", MATRIX + "3 3 2\n2 1\n", "its head says 2 entries, it has 1"),
+        ("cut.mtx", MATRIX + "3 3 2\n2 1\n", "its header announces 2 entries, but it has 1"),
     ],
 )
 def test_a_malformed_graph_is_one_line_with_its_place(lull: Lull, name: str, content: str, says: str) -> None:

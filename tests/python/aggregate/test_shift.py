@@ -79,7 +79,7 @@ def test_the_record_has_the_region_and_the_megabytes(lull: Lull) -> None:
     ("words", "line"),
     [
         (["--op", "push"], "--op: push not in"),
-        (["--min", "64K", "--max", "1K"], "the first is the larger"),
+        (["--min", "64K", "--max", "1K"], "the minimum is larger than the maximum"),
         (["--min", "12", "--op", "accumulate"], "multiple of 8"),
         (["--seconds", "1", "--iterations", "1"], "excludes"),
         (["--block", "0"], "--block"),
