@@ -91,14 +91,14 @@ void lull_aggregator_free(lull_aggregator_t* a) { delete a; }  // NOLINT(cppcore
 const char* lull_aggregator_strerror(int code) {
   switch (code) {
     case LULL_AGGREGATOR_BAD_ARGUMENT:
-      return "a null pointer, no such PE, or a call for the other kind of items";
+      return "a null pointer, a PE that does not exist, or a call for the other kind of items";
     case LULL_AGGREGATOR_TOO_LARGE:
-      return "the item fits no buffer; raise LULL_AGGREGATE_BUFFER_BYTES";
+      return "the item does not fit into a buffer; raise LULL_AGGREGATE_BUFFER_BYTES";
     case LULL_AGGREGATOR_IS_DONE:
-      return "this PE has said that it is done; push after lull_aggregator_reset()";
+      return "this PE has declared that it is done; push after lull_aggregator_reset()";
     case LULL_AGGREGATOR_NOT_OVER:
       return "the phase is not over; pull and advance until lull_aggregator_advance() returns 0";
     default:
-      return code >= 0 ? "no error" : "no such code";
+      return code >= 0 ? "no error" : "unknown code";
   }
 }

@@ -15,7 +15,8 @@ cache_sizes cache_sizes_of(const aggregate_options& options) {
   const auto least = static_cast<std::size_t>(smallest_line), most = static_cast<std::size_t>(largest_line);
   if (options.cache_line_bytes != 0 && (options.cache_line_bytes < least || options.cache_line_bytes > most))
     throw std::invalid_argument("a cache line of " + std::to_string(options.cache_line_bytes) +
-                                " bytes; there may be " + std::to_string(least) + " to " + std::to_string(most));
+                                " bytes; the allowed sizes are " + std::to_string(least) + " to " +
+                                std::to_string(most));
   return {.bytes = options.cache_bytes >= 0 ? static_cast<std::size_t>(options.cache_bytes)
                                             : setting_size("LULL_AGGREGATE_CACHE"),
           .line = options.cache_line_bytes != 0

@@ -21,7 +21,7 @@ void lull_check_cpp_abi(int number, const char* compiled_with) {
   };
   const error mismatch("aggregate messages",
                        "this program was compiled with the headers of Lull " + version(compiled_with, number) +
-                           " and runs with liblull-shmem " + version(LULL_VERSION, cpp_abi),
+                           " but runs with liblull-shmem " + version(LULL_VERSION, cpp_abi),
                        "compile it again with the headers of that library");
   shmem::here("lull::aggregator").abort_together(mismatch.what());
 }

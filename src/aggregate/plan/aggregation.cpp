@@ -195,7 +195,7 @@ bool aggregation::advance() {
 void aggregation::finish() {
   if (const int left = chunks_.producers(); left != 0)
     throw std::logic_error("done() of an aggregator: " + std::to_string(left) +
-                           " pushers or getters still exist; destroy them before");
+                           " pushers or getters still exist; destroy them first");
   const std::lock_guard duty(pipeline_.duty());
   if (!clock_.runs()) begin_timing();
   // All threads of this PE have pushed. A PE that is alone on its node waits for messages, and sleeps on the network.
@@ -255,7 +255,7 @@ void aggregation::keep_pace_inside() {
 producer& aggregation::producer_comes() {
   if (!threads_)
     throw std::logic_error(
-        "a pusher or getter of a thread: the program was begun without SHMEM_THREAD_MULTIPLE; begin it with "
+        "a pusher or getter of a thread: the program was initialised without SHMEM_THREAD_MULTIPLE; initialise it with "
         "shmem_init_thread()");
   const bool oversubscribed = chunks_.come() > world_.cores_of_pe();
   pipeline_.filling().set_oversubscribed(oversubscribed);

@@ -222,7 +222,8 @@ std::size_t memory_allowed(const aggregate_options& options) {
 plan make_plan(fabric::world& world, const aggregate_options& options, std::size_t item_bytes,
                const aggregate_options* chosen_from) {
   if (options.hops < 0 || options.hops > 3)
-    throw std::invalid_argument("an aggregator of " + std::to_string(options.hops) + " hops; there may be 1, 2 or 3");
+    throw std::invalid_argument("an aggregator of " + std::to_string(options.hops) +
+                                " hops; the allowed numbers are 1, 2 and 3");
   const known_link link = link_between_nodes(world);
   model::machine here = link.constants;
   here.link = link.corrected;

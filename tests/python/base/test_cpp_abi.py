@@ -85,7 +85,7 @@ def test_a_program_compiled_with_another_version_is_refused_with_one_line(lull: 
     assert re.fullmatch(
         "lull: aggregate messages: this program was compiled with the headers of "
         rf"Lull 9\.8\.7 \(C\+\+ interface {NUMBER + 1}\) "
-        rf"and runs with liblull-shmem \d+\.\d+\.\d+ \(C\+\+ interface {NUMBER}\); "
+        rf"but runs with liblull-shmem \d+\.\d+\.\d+ \(C\+\+ interface {NUMBER}\); "
         "compile it again with the headers of that library",
         line,
     )
