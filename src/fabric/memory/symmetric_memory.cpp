@@ -53,9 +53,9 @@ void symmetric_memory::map(std::span<const offer> all, const job::layout& places
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     if (all[pe].heap_bytes != heap_bytes_)
       throw error("make the symmetric heap",
-                  "PE " + std::to_string(pe) + " has " + std::to_string(all[pe].heap_bytes) + " bytes, this PE " +
+                  "PE " + std::to_string(pe) + " has " + std::to_string(all[pe].heap_bytes) + " bytes, this PE has " +
                       std::to_string(heap_bytes_),
-                  "give SHMEM_SYMMETRIC_SIZE the same value everywhere");
+                  "set SHMEM_SYMMETRIC_SIZE to the same value on all PEs");
     if (all[pe].static_bytes != static_.bytes || all[pe].static_identity != static_.identity) one_program = false;
   }
   if (!one_program) {  // different programs: their variables are unrelated
@@ -75,7 +75,7 @@ void symmetric_memory::map(std::span<const offer> all, const job::layout& places
     std::byte* const pages = pages_of(pe);
     if (!pages)
       throw error("map the heap of PE " + std::to_string(i) + " of this node",
-                  "it lies in memory of UCX's that UCX does not show here", "set LULL_RDMA=off");
+                  "it is in memory of UCX that UCX does not map into this process", "set LULL_RDMA=off");
     job::show_again(pages, heap_bytes_, memory_of_[i]);
   }
 }

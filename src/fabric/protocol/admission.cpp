@@ -27,8 +27,7 @@ bool admission::admits(unsigned kind, std::span<const std::byte> header) {
       return true;
   }
   if (refused_++ == 0)
-    std::fprintf(stderr,
-                 "lull: PE %d: refused a message of a process that is not of this job; others are refused too\n",
+    std::fprintf(stderr, "lull: PE %d: refused a message from outside this job; further ones are refused silently\n",
                  me_.index());
   return false;
 }

@@ -15,7 +15,7 @@ namespace {
   // The sender's mistake, found here, where no caller could receive an error.
   std::fprintf(stderr,
                "lull: PE %d: a %s of %zu bytes at offset %zu lies outside the symmetric memory of %zu bytes; "
-               "LULL_CHECK=1 names the PE that asked for it\n",
+               "LULL_CHECK=1 names the PE that issued it\n",
                me.index(), what, bytes, offset, size);
   std::_Exit(1);
 }

@@ -145,11 +145,10 @@ void team::compare_doing(std::uint64_t doing) const {
 }
 
 void team::mismatch(int other) const {
-  std::fprintf(
-      stderr,
-      "lull: PE %d: collective calls do not match: PE %d is in another call, or in the same with another root, "
-      "count or address\n",
-      ground_.me.index(), pe(other).index());
+  std::fprintf(stderr,
+               "lull: PE %d: collective calls do not match: PE %d is in another call, or in the same call with another "
+               "root, count or address\n",
+               ground_.me.index(), pe(other).index());
   std::_Exit(1);
 }
 
