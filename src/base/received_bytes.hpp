@@ -25,7 +25,7 @@ class received_bytes {
   }
   [[nodiscard]] std::span<const std::byte> take(std::size_t bytes) {
     if (bytes > left_.size())
-      throw error(asked_, "it has sent " + std::to_string(bytes - left_.size()) + " bytes too few",
+      throw error(asked_, "its message is " + std::to_string(bytes - left_.size()) + " bytes too short",
                   "use one build of Lull in all processes of a job");
     const auto taken = left_.first(bytes);
     left_ = left_.subspan(bytes);

@@ -21,7 +21,7 @@ const setting& find(std::string_view variable) {
   const auto found = std::ranges::find_if(table, [&](const setting& s) { return variable == s.variable; });
   if (found == table.end())
     throw usage_error("read setting " + std::string(variable), "there is no such setting",
-                      "lull settings lists them all");
+                      "lull settings lists all settings");
   return *found;
 }
 

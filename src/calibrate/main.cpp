@@ -31,7 +31,7 @@ int as_job(const std::string& policy, int fewest_pes, int threads, const std::fu
   int level = 0;
   shmem_init_thread(threads, &level);
   if (shmem_n_pes() < fewest_pes) {
-    std::fprintf(stderr, "lull: calibrate: the job has %d PE, this part needs %d; raise -n\n", shmem_n_pes(),
+    std::fprintf(stderr, "lull: calibrate: the job has %d PE, but this part needs %d; raise -n\n", shmem_n_pes(),
                  fewest_pes);
     shmem_finalize();
     return 2;

@@ -14,8 +14,7 @@ nlohmann::json recording(const std::string& folder) {
   trace::recorder::of_process().close();
   std::error_code missing;
   const bool empty = std::filesystem::is_empty(std::filesystem::path(folder) / "raw", missing);
-  if (empty || missing)
-    throw error("record calls", "nothing can be written into " + folder, "name a folder with --storage");
+  if (empty || missing) throw error("record calls", "cannot write into " + folder, "name a folder with --storage");
   return {{"ns_per_event", ns / events_of_recorded_call}};
 }
 
