@@ -60,7 +60,7 @@ bootstrap::bootstrap() {
 
   const pmix_proc_t everyone = process(job_, PMIX_RANK_WILDCARD);
   const value_ptr job_size = get(everyone, PMIX_JOB_SIZE);  // PMIX_UNIV_SIZE would be the number of slots
-  if (!job_size) throw error("join the job", "the launcher does not say how many PEs there are");
+  if (!job_size) throw error("join the job", "the launcher does not report the number of PEs");
   size_ = static_cast<int>(job_size->data.uint32);
   host_ranks_.clear();
   if (const value_ptr peers = get(everyone, PMIX_LOCAL_PEERS); peers && peers->type == PMIX_STRING)
@@ -107,7 +107,7 @@ void bootstrap::fence() {
   const pmix_status_t status = PMIx_Fence(nullptr, 0, &collect, 1);
   PMIX_INFO_DESTRUCT(&collect);
   if (status != PMIX_SUCCESS) leave_time_to_launcher();
-  check(status, "meet the other PEs");
+  check(status, "wait for the other PEs");
 }
 
 void bootstrap::abort(int exit_code, const std::string& why) {

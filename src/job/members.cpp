@@ -49,7 +49,7 @@ place place_of(const bootstrap& boot, int blocks) {
   if (blocks > count)
     throw usage_error("split the PEs of this host into " + counted(blocks, "emulated node") + " (LULL_NODES)",
                       "there " + std::string(count == 1 ? "is" : "are") + " only " + counted(count, "PE"),
-                      "ask for no more nodes than PEs");
+                      "request at most as many nodes as PEs");
   const auto position = std::ranges::lower_bound(here, boot.rank().index()) - here.begin();
   return {boot.host(), block_of(static_cast<int>(position), count, blocks)};
 }

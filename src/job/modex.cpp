@@ -56,12 +56,12 @@ std::vector<std::byte> to_bytes(const modex_data& of) {
 modex_data modex_data_from(std::span<const std::byte> bytes, pe_id from) {
   const std::string asked = "join the job with PE " + std::to_string(from.index());
   if (bytes.size() < sizeof(begin) || std::memcmp(bytes.data(), name.data(), name.size()) != 0)
-    throw error(asked, "it runs another Lull than this PE, which is " LULL_VERSION, fix);
+    throw error(asked, "it runs another version of Lull than this PE, which runs " LULL_VERSION, fix);
   received_bytes read(bytes, asked);
   auto version = read.take<begin>();
   version.version.back() = '\0';
   if (version.version != this_version())
-    throw error(asked, std::string("it runs Lull ") + version.version.data() + ", and this PE " LULL_VERSION, fix);
+    throw error(asked, std::string("it runs Lull ") + version.version.data() + ", and this PE runs " LULL_VERSION, fix);
   if (version.form != form) throw error(asked, "it runs another build of Lull " LULL_VERSION " than this PE", fix);
   const auto first = read.take<head>();
   modex_data of{.where = first.where};

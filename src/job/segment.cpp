@@ -69,7 +69,7 @@ void mapping::shrink(std::size_t bytes) {
   if (kept >= had) return;
   // Protects the guard page first, so that between the two calls the page after the remaining part is never accessible.
   if (mprotect(data_ + kept - page_size(), page_size(), PROT_NONE) != 0)
-    throw error("give back shared memory", describe_errno(errno));
+    throw error("release shared memory", describe_errno(errno));
   munmap(data_ + kept, had - kept);
   size_ = bytes;
 }
@@ -87,8 +87,7 @@ void show_again(std::byte* pages, std::size_t bytes, std::byte* where) {
   // For a shared mapping, mremap with an old size of 0 creates a second one (mremap(2)). A direct system call, because
   // UCX replaces the library's function by one that fails with ENOMEM for that size.
   if (syscall(SYS_mremap, pages, std::size_t{0}, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, where) == -1)
-    throw error("put the network's memory in the place of the symmetric heap", describe_errno(errno),
-                "set LULL_RDMA=off");
+    throw error("replace the symmetric heap by the network's memory", describe_errno(errno), "set LULL_RDMA=off");
 }
 
 segment::segment()
@@ -117,12 +116,13 @@ mapping map_peer(const segment_name& peer, std::size_t bytes) {
   const std::string asked = "map the heap of the PE with process id " + std::to_string(peer.pid);
   const descriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!fd)
-    throw error(asked, path + ": " + describe_errno(errno),
-                "run all PEs of a node as one user in one pid namespace, or set LULL_NODES so that they do not share");
+    throw error(
+        asked, path + ": " + describe_errno(errno),
+        "run all PEs of a node as one user in one PID namespace, or set LULL_NODES so that they do not share memory");
   mapping theirs(fd.get(), bytes);
   std::uint64_t nonce = 0;
   std::memcpy(&nonce, theirs.data(), sizeof nonce);
-  if (nonce != peer.nonce) throw error(asked, "another process answers to that id");
+  if (nonce != peer.nonce) throw error(asked, "another process has that id");
   return theirs;
 }
 

@@ -9,11 +9,12 @@ namespace lull::settings_of {
 
 inline constexpr std::array job{
     setting{"LULL_NODES", setting_type::integer, "1", "1..4096",
-            "Emulated nodes: the PEs of one host are split into so many groups that only talk through UCX."},
+            "Number of emulated nodes: the PEs of one host are split into this many groups, which communicate only "
+            "through UCX."},
     setting{"LULL_NODE_TIMEOUT_S", setting_type::real, "60", "0.2..3600",
-            "Seconds that lull measure, started by a launcher, waits for a rank or a node of its job of which it hears "
-            "nothing; and a rank under LULL_STAGE for those that do not say what they write."},
-    setting{"LULL_HOSTS", setting_type::text, "", "", "The virtual hosts for lull run --hosts; lull hosts sets it."},
+            "Seconds that lull measure, started by a launcher, waits for a rank or node of its job that does not "
+            "report; and that a rank under LULL_STAGE waits for ranks that have not joined."},
+    setting{"LULL_HOSTS", setting_type::text, "", "", "Virtual hosts for lull run --hosts; lull hosts sets it."},
 };
 
 }  // namespace lull::settings_of

@@ -202,11 +202,10 @@ std::vector<pid_t> end_descendants(process_tree& tree, const ending_times& when)
 void end_descendants() {
   own_processes tree;
   for (const pid_t pid : end_descendants(tree))
-    std::fprintf(
-        stderr,
-        "lull: process %d cannot be ended and is left behind: it waits in the kernel, as for a file server that "
-        "does not answer\n",
-        pid);
+    std::fprintf(stderr,
+                 "lull: process %d cannot be ended and is left behind: it waits in the kernel, for example for a file "
+                 "server that does not answer\n",
+                 pid);
 }
 
 }  // namespace lull::launch

@@ -138,10 +138,10 @@ int guard(const std::vector<std::string>& command, int watch_fd, int report_fd) 
 
 int main(int argc, char** argv) {
   try {
-    CLI::App app{"Runs a command so that nothing of it outlives the parent."};
+    CLI::App app{"Runs a command so that none of its processes outlives the parent."};
     int watch_fd = -1, report_fd = -1;
     std::vector<std::string> command;
-    app.add_option("--watch-fd", watch_fd, "Descriptor whose end of file means that the parent is gone")->required();
+    app.add_option("--watch-fd", watch_fd, "Descriptor whose end of file means that the parent has ended")->required();
     app.add_option("--report-fd", report_fd, "Descriptor that receives the report")->required();
     app.add_option("command", command, "The command and its arguments")->required();
     app.positionals_at_end();

@@ -271,7 +271,7 @@ class job {
     if (now <= spared_until_ || std::ranges::find(spared_, true) == spared_.end()) return;
     for (std::size_t rank = 0; rank < pids_.size(); ++rank)
       if (pids_[rank] != 0 && spared_[rank])
-        std::fprintf(stderr, "lull: PE %zu (process %d) runs %d s after another has failed; it is ended\n", rank,
+        std::fprintf(stderr, "lull: PE %zu (process %d) still runs %d s after another has failed; it is ended\n", rank,
                      pids_[rank], wanted_.leaving_s);
     stop_sparing();
   }
@@ -280,11 +280,10 @@ class job {
   void give_up_who_waits_in_the_kernel() {
     for (std::size_t rank = 0; rank < pids_.size(); ++rank) {
       if (pids_[rank] == 0 || spared_[rank] || !lull::launch::waits_in_the_kernel(pids_[rank])) continue;
-      std::fprintf(
-          stderr,
-          "lull: PE %zu (process %d) cannot be ended and is left behind: it waits in the kernel, as for a file "
-          "server that does not answer\n",
-          rank, pids_[rank]);
+      std::fprintf(stderr,
+                   "lull: PE %zu (process %d) cannot be ended and is left behind: it waits in the kernel, for example "
+                   "for a file server that does not answer\n",
+                   rank, pids_[rank]);
       pids_[rank] = 0;
       --living_;
     }
@@ -322,10 +321,11 @@ int launch(int argc, char** argv) {
     options wanted;
     app.add_option("-n,--pes", wanted.pes, "Number of PEs")->check(CLI::Range(1, 4096));
     app.add_option("--nodes", wanted.nodes, "Emulated nodes")->check(CLI::Range(1, 4096));
-    app.add_flag("--bind,!--no-bind", wanted.bind,
-                 "Distribute the cores over the PEs, one each in turn when PEs outnumber them");
+    app.add_flag(
+        "--bind,!--no-bind", wanted.bind,
+        "Bind the PEs to cores: an equal share of the cores for each PE, or one core if there are more PEs than cores");
     app.add_option("--leaving-s", wanted.leaving_s,
-                   "Seconds that PEs have to end by themselves when another fails and they have left in order")
+                   "Seconds that a PE that has left in order may take to end by itself after another PE has failed")
         ->check(CLI::Range(0, 1'000'000));
     app.add_option("program", wanted.command, "The program and its arguments")->required();
     app.positionals_at_end();
@@ -333,7 +333,7 @@ int launch(int argc, char** argv) {
     if (wanted.nodes > wanted.pes)
       throw lull::usage_error(
           "split " + lull::counted(wanted.pes, "PE") + " into " + lull::counted(wanted.nodes, "emulated node"),
-          "there would be nodes without a PE", "ask for no more --nodes than PEs (-n)");
+          "some nodes would have no PE", "request at most as many --nodes as PEs (-n)");
     return job(wanted).run();
   } catch (const lull::usage_error& mistake) {
     std::fprintf(stderr, "lull: %s\n", mistake.what());

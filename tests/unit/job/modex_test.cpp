@@ -46,7 +46,7 @@ TEST(modex_data, of_another_version_is_refused_by_name) {
 }
 
 TEST(modex_data, of_something_else_is_refused) {
-  EXPECT_THAT(refusal(std::vector<std::byte>(200)), HasSubstr("it runs another Lull"));
+  EXPECT_THAT(refusal(std::vector<std::byte>(200)), HasSubstr("it runs another version of Lull"));
 }
 
 TEST(modex_data, with_a_mistake_is_that_mistake) {
