@@ -20,7 +20,7 @@ std::vector<std::string> names_in_force(std::span<const std::string> asked) {
     if (std::ranges::find(source_table(), name, &source_entry::name) == source_table().end()) {
       std::vector<std::string_view> known;
       for (const source_entry& entry : source_table()) known.push_back(entry.name);
-      throw error("choose the energy sources", "there is none called '" + name + "'",
+      throw error("choose the energy sources", "there is no source '" + name + "'",
                   fmt::format("there are {}", fmt::join(known, ", ")));
     }
   return names;
@@ -53,7 +53,7 @@ std::vector<found_source> find_sources(const sysroot& root, std::span<const std:
       next.reason = description.state.reason;
     } else if (!names.empty()) {
       next.used = std::ranges::find(names, entry.name) != names.end();
-      if (!next.used) next.reason = fmt::format("only {} asked for", fmt::join(names, ", "));
+      if (!next.used) next.reason = fmt::format("only {} requested", fmt::join(names, ", "));
     } else if (reads_the_registers(entry.name) && !registers_read_by.empty()) {
       next.reason = registers_read_by + " reads the same counters";
     } else if (description.kind == kind::estimated && !covered_by.empty()) {
@@ -85,7 +85,7 @@ chosen_sources choose_sources(const sysroot& root, std::span<const std::string> 
     if (f.used) result.to_read.push_back(std::move(f.source));
   }
   if (result.to_read.empty())
-    throw error("choose the energy sources", "none is readable on this machine", "lull sources says why");
+    throw error("choose the energy sources", "none is readable on this machine", "lull sources shows the reasons");
   return result;
 }
 

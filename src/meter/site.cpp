@@ -43,7 +43,8 @@ class site_file {
     if (const toml::table* t = table("switch", {"watts_per_port", "ports", "source"})) {
       replace(*t, "watts_per_port", figures.switch_watts_per_port);
       if (const auto ports = number(*t, "ports")) {
-        if (*ports > 4096 || *ports != static_cast<int>(*ports)) fail(line_of(*t), "switch: ports is no whole number");
+        if (*ports > 4096 || *ports != static_cast<int>(*ports))
+          fail(line_of(*t), "switch: ports is not a whole number");
         figures.switch_ports = static_cast<int>(*ports);
       }
     }
@@ -74,7 +75,7 @@ class site_file {
     const toml::node* node = root_.get(name);
     if (node == nullptr) return nullptr;
     const toml::table* t = node->as_table();
-    if (t == nullptr) fail(line_of(*node), fmt::format("'{}' is no table", name));
+    if (t == nullptr) fail(line_of(*node), fmt::format("'{}' is not a table", name));
     check_keys(name, *t, keys);
     return t;
   }
@@ -82,7 +83,7 @@ class site_file {
   double number_of(std::string_view key, const toml::node& node) const {
     const std::optional<double> value = node.value<double>();
     if (!node.is_number() || !value || !(*value >= 0) || *value > 1e9)
-      fail(line_of(node), fmt::format("{} is no number that can be", key));
+      fail(line_of(node), fmt::format("{} is not a number in the allowed range", key));
     return *value;
   }
 
@@ -98,7 +99,7 @@ class site_file {
     return *value;
   }
 
-  std::string source_of(const toml::table& t) const { return text(t, "source", "say where the figures come from"); }
+  std::string source_of(const toml::table& t) const { return text(t, "source", "state where the figures come from"); }
 
   component required_figure(const toml::table& t, std::string_view key) const {
     const toml::node* node = t.get(key);
@@ -126,7 +127,7 @@ class site_file {
                   .when = text(t, "when", "the day of the measurement"),
                   .meter = text(t, "meter", "the source it was measured with")};
     if (const auto share = number(t, "band")) c.band = *share;
-    if (c.full_watts < c.idle_watts) fail(line_of(t), "calibration: full_watts are less than idle_watts");
+    if (c.full_watts < c.idle_watts) fail(line_of(t), "calibration: full_watts is less than idle_watts");
     if (c.band > 1) fail(line_of(t), "calibration: band is a share, 0 to 1");
     return c;
   }

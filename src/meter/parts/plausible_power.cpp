@@ -34,18 +34,18 @@ watt_range plausible_watts_of_node() {
     const auto high = number_in(std::string_view(text).substr(middle + between.size()));
     if (low && high && *low >= 0 && *low < *high) return {*low, *high};
   }
-  throw usage_error("read setting LULL_NODE_WATTS", fmt::format("'{}' is no range", text),
-                    "write LOW..HIGH, as 1..20000");
+  throw usage_error("read setting LULL_NODE_WATTS", fmt::format("'{}' is not a range", text),
+                    "write LOW..HIGH, for example 1..20000");
 }
 
 std::string plausible_power::doubt(double watts) {
   if (!(watts >= range_.low && watts <= range_.high))
-    return fmt::format("{:.6g} W is no power of a node, which is {:g} to {:g} W by LULL_NODE_WATTS", watts, range_.low,
-                       range_.high);
+    return fmt::format("{:.6g} W is not a plausible power of a node, which is {:g} to {:g} W by LULL_NODE_WATTS", watts,
+                       range_.low, range_.high);
   if (last_ > 0 && is_jump(last_, watts)) {
     jumps_ = jumps_ > 0 && !is_jump(jumped_to_, watts) ? jumps_ + 1 : 1;
     jumped_to_ = watts;
-    if (jumps_ < lasting) return fmt::format("{:.6g} W after {:.6g} W is a jump that no node makes", watts, last_);
+    if (jumps_ < lasting) return fmt::format("{:.6g} W after {:.6g} W is an implausible jump", watts, last_);
   }
   last_ = watts;
   jumps_ = 0;

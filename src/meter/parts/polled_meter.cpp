@@ -99,7 +99,7 @@ meter_answer ask_once(const command_meter& meter, const command& how, double sca
     answer = result.failure.empty() ? meter.parse(as_utf8(result.output)) : meter_answer{{}, as_utf8(result.failure)};
     if (answer.number) *answer.number *= scale;
     if (answer.number && !(*answer.number >= 0 && *answer.number < most_of_a_count))
-      answer = {{}, fmt::format("{:.6g} is no reading", *answer.number)};
+      answer = {{}, fmt::format("{:.6g} is not a reading", *answer.number)};
   } catch (const std::exception& problem) {
     answer = {{}, as_utf8(problem.what())};
   }

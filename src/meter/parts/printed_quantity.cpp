@@ -139,10 +139,10 @@ std::optional<double> factor_of(std::string_view word, answer_in unit) {
 meter_answer quantity_of(std::string_view text, answer_in unit) {
   const std::string_view whole = without_quotes(text);
   const auto nothing = [&](std::string_view why) {
-    return meter_answer{{}, fmt::format("{} is no {}: {}", shown(text), words(unit), why)};
+    return meter_answer{{}, fmt::format("{} is not a reading of {}: {}", shown(text), words(unit), why)};
   };
   const auto digits = digits_at_begin_of(whole);
-  if (!digits) return nothing("it does not begin with one number");
+  if (!digits) return nothing("it does not begin with a number");
   double number = 0;
   const char* const end = digits->digits.data() + digits->digits.size();
   if (const auto read = std::from_chars(digits->digits.data(), end, number);
@@ -152,8 +152,8 @@ meter_answer quantity_of(std::string_view text, answer_in unit) {
   if (const auto factor = factor_of(word, unit)) return {number * *factor};
   const answer_in other = unit == answer_in::watts ? answer_in::watt_hours : answer_in::watts;
   if (factor_of(word, other)) return nothing(fmt::format("{} is a unit of {}", word, words(other)));
-  if (std::ranges::any_of(word, is_digit)) return nothing("there is more than one number in it");
-  return nothing(fmt::format("{} is no unit of it", shown(word)));
+  if (std::ranges::any_of(word, is_digit)) return nothing("it contains more than one number");
+  return nothing(fmt::format("{} is not a known unit", shown(word)));
 }
 
 meter_answer quantity_at_end_of(std::string_view output, answer_in unit) {

@@ -27,7 +27,7 @@ std::unique_ptr<source> make_amd_energy(const sysroot& root) {
                            {.name = "amd_energy",
                             .kind = kind::vendor_model,
                             .permission = "root or group of the file: energyN_input has mode 0440",
-                            .absent = "the driver amd_energy is not here",
+                            .absent = "the driver amd_energy is not loaded",
                             .fix = fmt::format("sudo chmod a+r {}/*/energy*_input", hwmon_folder)},
                            channels);
 }

@@ -45,7 +45,7 @@ std::unique_ptr<source> make_grace(const sysroot& root) {
                            {.name = "grace",
                             .kind = kind::measured,
                             .permission = "none",
-                            .absent = "no power meter of a Grace socket is here",
+                            .absent = "there is no power meter of a Grace socket here",
                             .fix = fmt::format("sudo chmod a+r {}/*/power*_average", hwmon_folder)},
                            channels);
 }

@@ -35,8 +35,8 @@ domain domain_called(const std::string& name, const std::string& entry) {
     if (name_of(d) == name) return d;
     names.push_back(name_of(d));
   }
-  throw usage_error("read setting LULL_HWMON_CHANNELS", fmt::format("'{}' ends in no domain", entry),
-                    fmt::format("write CHIP/SENSOR=DOMAIN with one of {}", fmt::join(names, ", ")));
+  throw usage_error("read setting LULL_HWMON_CHANNELS", fmt::format("'{}' does not end in a domain", entry),
+                    fmt::format("write CHIP/SENSOR=DOMAIN, with one of the domains {}", fmt::join(names, ", ")));
 }
 
 // The sensors that the setting adds: "ina226/power1" -> node.
@@ -100,7 +100,7 @@ std::unique_ptr<source> make_hwmon(const sysroot& root) {
       {.name = "hwmon",
        .kind = kind::vendor_model,
        .permission = "none",
-       .absent = "no sensor of hwmon says what energy it covers",
+       .absent = "no hwmon sensor reports which energy it covers",
        .fix = fmt::format("sudo chmod a+r {}/*/{{energy,power}}*_{{input,average}}", hwmon_folder)},
       channels);
 }

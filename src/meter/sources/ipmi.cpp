@@ -26,7 +26,7 @@ meter_answer parse(const std::string& output) {
   if (!state.starts_with("activated"))
     return {{}, "the controller's power reading is " + (state.empty() ? std::string("not there") : as_utf8(state))};
   const std::string_view power = behind(output, "Instantaneous power reading:");
-  if (power.empty()) return {{}, "there is no instantaneous power reading in its answer"};
+  if (power.empty()) return {{}, "its answer contains no instantaneous power reading"};
   return quantity_of(power, answer_in::watts);
 }
 
@@ -46,7 +46,7 @@ std::unique_ptr<source> make_ipmi(const sysroot& root) {
     if (std::ranges::none_of(devices, [&](const char* device) { return root.exists(device); }))
       return make_absent_meter(meter, {false, "there is no /dev/ipmi0 here", ""});
     if (!root.is_this_machine())
-      return make_absent_meter(meter, {false, "the controller of another machine is not asked", ""});
+      return make_absent_meter(meter, {false, "the controller of another machine cannot be read", ""});
   }
   return make_command_meter(meter, root);
 }

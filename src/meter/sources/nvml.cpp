@@ -46,7 +46,7 @@ class nvml_library {
           library_.find("nvmlErrorString", error_string_) && library_.find("nvmlDeviceGetCount_v2", count_) &&
           library_.find("nvmlDeviceGetHandleByIndex_v2", handle_) && library_.find("nvmlDeviceGetUUID", uuid_) &&
           library_.find("nvmlDeviceGetPowerUsage", power_))) {
-      problem_ = path + " is no NVML";
+      problem_ = path + " is not NVML";
       return;
     }
     // GPUs older than Volta, and older drivers, do not have it.
@@ -214,7 +214,7 @@ class nvml final : public source {
 std::unique_ptr<source> make_nvml(const sysroot& root) {
   if (!root.is_this_machine() && !setting_is_set("LULL_NVML_LIBRARY")) {
     gpus none{nullptr, {}, nothing_yet()};
-    none.description.state.reason = "the GPUs of another machine cannot be asked";
+    none.description.state.reason = "the GPUs of another machine cannot be read";
     return std::make_unique<nvml>(root, std::move(none));
   }
   return std::make_unique<nvml>(root, find_gpus(setting_text("LULL_NVML_LIBRARY")));

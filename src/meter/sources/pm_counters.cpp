@@ -79,7 +79,7 @@ std::vector<counter> find_counters(const sysroot& root) {
 
 availability state_of(const sysroot& root, std::vector<counter>& counters) {
   if (!root.exists(folder)) return {false, "there is no /sys/cray/pm_counters here", ""};
-  if (counters.empty()) return {false, "/sys/cray/pm_counters has no energy in it", ""};
+  if (counters.empty()) return {false, "/sys/cray/pm_counters has no energy counter", ""};
   for (counter& c : counters)
     if (const int error = read_joules(c.file).joules.error)
       return {false, fmt::format("{}: {}", c.file.path(), describe_errno(error)), ""};

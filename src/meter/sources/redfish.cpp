@@ -79,19 +79,19 @@ meter_answer node_among(const json& entries) {
   if (found > 1)
     return {{},
             fmt::format("{} entries of PowerControl may be the node", found),
-            "print the one with LULL_REDFISH_COMMAND"};
-  if (left_out > 0) return {{}, "every entry of PowerControl with a power is of a part of the node"};
-  return {{}, "no entry of PowerControl has a number PowerConsumedWatts"};
+            "print only the right one with LULL_REDFISH_COMMAND"};
+  if (left_out > 0) return {{}, "every PowerControl entry with a power covers only a part of the node"};
+  return {{}, "no PowerControl entry has a numeric PowerConsumedWatts"};
 }
 
 meter_answer of_metrics(const json& answer, const json& power) {
   if (holds_one_of(lower_text(at(answer, "@odata.id")), parts) || is_of_a_part(power))
-    return {{}, "these are the metrics of a part of the node", "name those of the chassis"};
+    return {{}, "these metrics cover only a part of the node", "name the metrics of the chassis"};
   const json& reading = at(power, "Reading");
-  if (!reading.is_number()) return {{}, "PowerWatts.Reading is no number"};
+  if (!reading.is_number()) return {{}, "PowerWatts.Reading is not a number"};
   const json& unit = at(power, "ReadingUnits");
   const auto factor = factor_of(unit.is_string() ? unit.get<std::string>() : "", answer_in::watts);
-  if (!factor) return {{}, fmt::format("PowerWatts.Reading is in {}", shown(unit.get<std::string>()))};
+  if (!factor) return {{}, fmt::format("the unit of PowerWatts.Reading is {}", shown(unit.get<std::string>()))};
   return {reading.get<double>() * *factor};
 }
 
@@ -107,12 +107,12 @@ std::string quoted(const std::string& text) {
 meter_answer power_in_redfish(const std::string& text) {
   const json answer = json::parse(text, nullptr, false);
   if (answer.is_discarded()) return {{}, "the answer is not JSON"};
-  if (!answer.is_object()) return {{}, fmt::format("the answer is no JSON object but {}", shown(answer.dump()))};
+  if (!answer.is_object()) return {{}, fmt::format("the answer is not a JSON object but {}", shown(answer.dump()))};
   if (const json& power = at(answer, "PowerWatts"); power.is_object()) return of_metrics(answer, power);
   if (const json& entries = at(answer, "PowerControl"); entries.is_array()) return node_among(entries);
   if (const json& said = at(at(answer, "error"), "message"); said.is_string())
     return {{}, shown(said.get<std::string>())};
-  return {{}, "neither PowerWatts nor PowerControl is in the answer"};
+  return {{}, "the answer has neither PowerWatts nor PowerControl"};
 }
 
 std::unique_ptr<source> make_redfish(const sysroot& root) {

@@ -41,7 +41,7 @@ class rocm_library {
     }
     if (!(library_.find("rsmi_init", init_) && library_.find("rsmi_shut_down", shut_down_) &&
           library_.find("rsmi_num_monitor_devices", count_) && library_.find("rsmi_dev_energy_count_get", energy_))) {
-      problem_ = path + " is no ROCm SMI";
+      problem_ = path + " is not ROCm SMI";
       return;
     }
     if (const int status = init_(0); status != success)
@@ -125,9 +125,9 @@ gpus find_gpus(const std::string& path) {
     if (const int status = found.library->energy(i, counts[i]); status != success)
       state.reason = fmt::format("GPU {}: rsmi_dev_energy_count_get: error {}", i, status);
     else if (!(counts[i].microjoules_per_unit > 0))
-      state.reason = fmt::format("GPU {} does not say what a unit of its counter is", i);
+      state.reason = fmt::format("GPU {} does not report the unit of its counter", i);
     else if (counts[i].units == 0 && (i % 2 == 0 || counts[i - 1].units == 0))
-      state.reason = fmt::format("the counter of GPU {} stands at 0", i);
+      state.reason = fmt::format("the counter of GPU {} stays at 0", i);
   }
   state.readable = state.reason.empty();
   for (std::uint32_t i = 0; i < count && state.readable; ++i)
@@ -164,7 +164,7 @@ class rocm final : public source {
 std::unique_ptr<source> make_rocm(const sysroot& root) {
   if (!root.is_this_machine() && !setting_is_set("LULL_ROCM_LIBRARY")) {
     gpus none{nullptr, {}, nothing_yet()};
-    none.description.state.reason = "the GPUs of another machine cannot be asked";
+    none.description.state.reason = "the GPUs of another machine cannot be read";
     return std::make_unique<rocm>(root, std::move(none));
   }
   return std::make_unique<rocm>(root, find_gpus(setting_text("LULL_ROCM_LIBRARY")));

@@ -99,7 +99,7 @@ wires named_wires(const sysroot& root, const std::vector<std::string>& names, co
   for (const auto& [interface, device] : twins(root, chosen))
     if (contains(chosen.net, interface))
       throw usage_error("read setting LULL_WIRE_INTERFACES",
-                        fmt::format("{} is the wire that {} counts", interface, device), "name one of the two");
+                        fmt::format("{} is the same wire as {}", interface, device), "name only one of the two");
   return chosen;
 }
 

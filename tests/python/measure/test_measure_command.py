@@ -267,7 +267,7 @@ def test_a_meter_that_is_configured_and_not_believed_is_said_and_displaces_nothi
     lull.sources = ""
     lull.env = {"LULL_SNMP_COMMAND": "echo 65535"}
     done = lull.run("measure", "--out", "r", "true")
-    assert "lull: snmp is not read: echo 65535: 65535 W is no power of a node" in done.stderr
+    assert "lull: snmp is not read: echo 65535: 65535 W is not a plausible power of a node" in done.stderr
     assert all(channel.source != "snmp" for channel in record.read(lull.folder / "r").channels)
 
 

@@ -61,15 +61,15 @@ TEST_F(site_test, a_key_that_is_not_known_is_refused_with_the_nearest) {
 
 TEST_F(site_test, a_figure_needs_a_source_and_a_possible_value) {
   EXPECT_THAT(refusal("[nic]\nwatts = 3\n"), HasSubstr("source"));
-  EXPECT_THAT(refusal("[nic]\nwatts = -3\nsource = 'x'\n"), HasSubstr("no number that can be"));
-  EXPECT_THAT(refusal("[nic]\nwatts = 'much'\nsource = 'x'\n"), HasSubstr("no number that can be"));
+  EXPECT_THAT(refusal("[nic]\nwatts = -3\nsource = 'x'\n"), HasSubstr("not a number in the allowed range"));
+  EXPECT_THAT(refusal("[nic]\nwatts = 'much'\nsource = 'x'\n"), HasSubstr("not a number in the allowed range"));
   EXPECT_THAT(refusal("[nic]\nwatts = [3, 2, 1]\nsource = 'x'\n"), HasSubstr("does not rise"));
   EXPECT_THAT(refusal("[nic]\nwatts = [1, 2]\nsource = 'x'\n"), HasSubstr("[low, middle, high]"));
   EXPECT_THAT(refusal("[processor]\nidle_watts = 2\nbusy_watts = 1\nsource = 'x'\n"), HasSubstr("less than idle"));
   EXPECT_THAT(refusal("[dram]\naccess_pj_per_bit = 2\nsource = 'x'\n"), HasSubstr("full_load_gb_per_s"));
   EXPECT_THAT(refusal("[calibration]\nidle_watts = 2\nfull_watts = 1\nwhen = 'x'\nmeter = 'ipmi'\n"),
               HasSubstr("less than idle"));
-  EXPECT_THAT(refusal("nic = 3\n"), HasSubstr("'nic' is no table"));
+  EXPECT_THAT(refusal("nic = 3\n"), HasSubstr("'nic' is not a table"));
   EXPECT_THAT(refusal("[nic\n"), HasSubstr("line 1"));
 }
 

@@ -325,7 +325,7 @@ TEST_F(sources_test, a_power_meter_of_the_machine_that_shows_nonsense_is_left_ou
     tree.set("/sys/class/hwmon/hwmon4/power1_average", microwatts);
     const auto hwmon = make("hwmon", tree.files());
     EXPECT_FALSE(hwmon->description().state.readable);
-    EXPECT_THAT(hwmon->description().state.reason, HasSubstr("no power of a node"));
+    EXPECT_THAT(hwmon->description().state.reason, HasSubstr("not a plausible power of a node"));
   }
   tree.set("/sys/class/hwmon/hwmon9/name", "i915");
   tree.set("/sys/class/hwmon/hwmon9/energy1_input", "1000");

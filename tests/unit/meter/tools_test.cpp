@@ -145,7 +145,7 @@ TEST_F(tools_test, redfish_takes_the_power_of_the_node_not_of_a_part) {
               HasSubstr("3 entries of PowerControl may be the node"));
   tree_.set("/power.json", R"({"@odata.id": "/redfish/v1/Systems/1/Processors/CPU0/EnvironmentMetrics",
                                "PowerWatts": {"Reading": 120}})");
-  EXPECT_THAT(made("redfish")->description().state.reason, HasSubstr("metrics of a part"));
+  EXPECT_THAT(made("redfish")->description().state.reason, HasSubstr("metrics cover only a part"));
 }
 
 TEST_F(tools_test, what_no_node_can_draw_is_not_read_and_says_which_settings_decide) {
@@ -172,7 +172,8 @@ TEST_F(tools_test, a_meter_that_is_asked_for_and_not_believed_leaves_the_place_t
   const chosen_sources chosen = choose_sources(client.files());
   for (const auto& s : chosen.to_read) EXPECT_NE(s->description().name, "snmp");
   ASSERT_EQ(chosen.not_read.size(), 1U);
-  EXPECT_THAT(chosen.not_read[0], HasSubstr("snmp is not read: echo 65535: 65535 W is no power of a node"));
+  EXPECT_THAT(chosen.not_read[0],
+              HasSubstr("snmp is not read: echo 65535: 65535 W is not a plausible power of a node"));
 }
 
 TEST_F(tools_test, redfish_asks_a_url_with_curl) {
@@ -198,7 +199,7 @@ TEST_F(tools_test, snmp_takes_the_last_number_as_watts_or_watt_hours) {
   EXPECT_EQ(*read_all(*count)[0].value, 98'123'311ULL * 3'600'000'000ULL);
   EXPECT_DOUBLE_EQ(read_all(*count)[0].pending, 3.6e9);
   set("LULL_SNMP_COMMAND", "echo none");
-  EXPECT_THAT(made("snmp")->description().state.reason, HasSubstr("begin with one number"));
+  EXPECT_THAT(made("snmp")->description().state.reason, HasSubstr("begin with a number"));
 }
 
 TEST_F(tools_test, a_command_that_comes_to_hang_never_keeps_the_sampler_waiting_and_is_a_gap) {
@@ -269,7 +270,7 @@ TEST_F(tools_test, a_gpu_that_does_not_answer_makes_nvml_unreadable) {
   tree_.set("/nvml_fake.json", "[]");
   EXPECT_EQ(made("nvml")->description().state.reason, "NVML finds no GPU");
   set("LULL_NVML_LIBRARY", LULL_FAKE_ROCM);
-  EXPECT_THAT(made("nvml")->description().state.reason, HasSubstr("is no NVML"));
+  EXPECT_THAT(made("nvml")->description().state.reason, HasSubstr("is not NVML"));
   set("LULL_NVML_LIBRARY", "/nowhere/libnvml.so");
   EXPECT_THAT(made("nvml")->description().state.reason, HasSubstr("/nowhere/libnvml.so"));
 }
@@ -295,7 +296,7 @@ TEST_F(tools_test, a_rocm_counter_that_stands_at_0_is_not_taken_for_no_energy) {
   set("LULL_ROCM_LIBRARY", LULL_FAKE_ROCM);
   setenv("FAKE_ROCM", (tree_.root() + "/rocm.json").c_str(), 1);
   tree_.set("/rocm.json", R"({"accumulators": [0], "counter_resolution_uJ": 15.3, "timestamp_ns": 1})");
-  EXPECT_EQ(made("rocm")->description().state.reason, "the counter of GPU 0 stands at 0");
+  EXPECT_EQ(made("rocm")->description().state.reason, "the counter of GPU 0 stays at 0");
   tree_.set("/rocm.json", R"({"accumulators": [null], "counter_resolution_uJ": 15.3, "timestamp_ns": 1})");
   EXPECT_THAT(made("rocm")->description().state.reason, HasSubstr("error 2"));
 }
