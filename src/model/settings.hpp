@@ -8,12 +8,13 @@ namespace lull::settings_of {
 
 inline constexpr std::array model{
     setting{"LULL_MACHINE", setting_type::text, "auto", "",
-            "What choosers know of this machine before they have measured: auto takes what lull calibrate has kept for "
-            "this host, if anything; builtin the constants that come with Lull; or a machine.toml."},
-    setting{
-        "LULL_CHOOSE", setting_type::choice, "auto", "auto|off",
-        "How the runtime chooses what is not set: auto by what the model predicts of this machine, corrected by what "
-        "the job measures; off by the prediction alone: nothing is measured, and each choice stays."},
+            "What choosers assume about this machine before they have measured: auto uses the results of lull "
+            "calibrate for this host, if there are any; builtin uses the constants that come with Lull; or the path of "
+            "a machine.toml."},
+    setting{"LULL_CHOOSE", setting_type::choice, "auto", "auto|off",
+            "How the runtime makes the choices that no setting fixes: auto uses the model's prediction for this "
+            "machine, corrected by the job's own measurements; off uses only the prediction, measures nothing and "
+            "never changes a choice."},
 };
 
 }  // namespace lull::settings_of

@@ -24,13 +24,13 @@ constexpr bounds percent{0, 99};                    // at most 99, since none of
 constexpr bounds part_of_a_second{1, 999'999'999};  // in ns, as a timespec holds them
 
 consteval calibration by(const char* figure) { return {figure, ""}; }
-constexpr calibration trade_off{"", "a trade-off, no property of the machine"};
+constexpr calibration trade_off{"", "a trade-off, not a property of the machine"};
 constexpr calibration by_the_job{"", "each job measures its own as it runs"};
-constexpr calibration by_other_sizes{"", "the best size takes a run for each size: make bench-aggregation"};
-constexpr calibration by_mpi_programs{"", "only MPI programs show it: make bench-mpi-wait"};
-constexpr calibration by_streams{"", "only runs with several values show it: make bench-one-sided"};
-constexpr calibration by_runs{"", "the first run of a simulation shows it"};
-constexpr calibration by_aggregators{"", "each aggregator corrects its choice by what its phases take"};
+constexpr calibration by_other_sizes{"", "finding the best size takes a run for each size: make bench-aggregation"};
+constexpr calibration by_mpi_programs{"", "measurable only with MPI programs: make bench-mpi-wait"};
+constexpr calibration by_streams{"", "measurable only by runs with several values: make bench-one-sided"};
+constexpr calibration by_runs{"", "the first run of a simulation measures it"};
+constexpr calibration by_aggregators{"", "each aggregator corrects its choice by the measured times of its phases"};
 
 // The member, and its name as text.
 // clang-format off
@@ -40,96 +40,103 @@ constexpr calibration by_aggregators{"", "each aggregator corrects its choice by
   [](machine& of, double to) { of.member = static_cast<decltype(machine::member)>(to); }
 
 // The members of one kind of waits; each kind has separate values.
-#define LULL_WAITING(kind, from, because, by_whom)                                                          \
-  constant{LULL_MEMBER(kind.assumed_wake_up_latency_ns), not_negative, "ns",                                \
-           "How late a timer wakes a thread, before this job has seen one.", chosen,                        \
-           "generous, for a virtual machine in idle state", by("wake_ups.timer_ns, its high")},             \
-  constant{LULL_MEMBER(kind.cold_start_ns), not_negative, "ns",                                             \
-           "What a wake-up costs beyond its latency: cold caches, the rest of the message.",                \
-           from, because, by_whom},                                                                         \
-  constant{LULL_MEMBER(kind.least_slack_ns), not_negative, "ns",                                            \
-           "The shortest slack, less what a wait would spin anyway, for which a sleep pays.",               \
-           from, because, by_whom},                                                                         \
-  constant{LULL_MEMBER(kind.shortest_sleep_ns), not_negative, "ns",                                         \
-           "What is left of a sleep that is no longer worth a timer.", chosen,                              \
-           "some times what a system call takes", trade_off},                                               \
-  constant{LULL_MEMBER(kind.least_slack_per_margin), from_1, "",                                            \
-           "A waiter is awake before the predicted end by at most the slack over this.",                    \
-           from, because, trade_off},                                                                       \
-  constant{LULL_MEMBER(kind.timers_in_time_pct), percent, "%",                                              \
-           "Of 100 timers, how many are no later than a wait is prepared for.", from, because, trade_off}
+#define LULL_WAITING(kind, from, because, by_whom)                                                 \
+  constant{LULL_MEMBER(kind.assumed_wake_up_latency_ns), not_negative, "ns",                       \
+           "The delay with which a timer wakes a thread, until this job has measured it.", chosen, \
+           "generous, for an idle virtual machine", by("wake_ups.timer_ns, its high")},            \
+  constant{LULL_MEMBER(kind.cold_start_ns), not_negative, "ns",                                    \
+           "The cost of a wake-up beyond its latency: cold caches, the rest of the message.",      \
+           from, because, by_whom},                                                                \
+  constant{LULL_MEMBER(kind.least_slack_ns), not_negative, "ns",                                   \
+           "The shortest slack, less the time that a wait spins anyway, for which a sleep pays.",  \
+           from, because, by_whom},                                                                \
+  constant{LULL_MEMBER(kind.shortest_sleep_ns), not_negative, "ns",                                \
+           "The shortest rest of a sleep for which a timer is set.", chosen,                       \
+           "several times the duration of a system call", trade_off},                              \
+  constant{LULL_MEMBER(kind.least_slack_per_margin), from_1, "",                                   \
+           "A waiter wakes before the predicted end by at most the slack divided by this.",        \
+           from, because, trade_off},                                                              \
+  constant{LULL_MEMBER(kind.timers_in_time_pct), percent, "%",                                     \
+           "The share of timers that are no later than a wait allows for.", from, because, trade_off}
 // clang-format on
 
 constexpr std::array table{
     constant{LULL_MEMBER(correction.weight_of_the_last), share, "share",
-             "The weight of an observation among all that were seen.", chosen,
+             "The weight of the latest observation in the running mean of all.", chosen,
              "15 observations follow a machine that becomes ten times slower", trade_off},
     constant{LULL_MEMBER(correction.spreads_of_an_outlier), not_negative, "spreads",
-             "An observation that is farther away than so many spreads counts as if it were there.", chosen,
+             "An observation that deviates by more than this many spreads is clipped to that deviation.", chosen,
              "a time slice lost to another program moves a term of 3 µs by a tenth", trade_off},
     constant{LULL_MEMBER(correction.least_spread), share, "share",
-             "The spread is taken to be this share of the value at least.", chosen,
-             "a spread that is seen too small would make outliers of all", trade_off},
-    constant{LULL_MEMBER(correction.least_gain), share, "share", "What another alternative must promise at least.",
-             chosen, "hysteresis, so that a choice does not flap", trade_off},
+             "The least spread that is assumed, as a share of the value.", chosen,
+             "if the spread were underestimated, all observations would be outliers", trade_off},
+    constant{LULL_MEMBER(correction.least_gain), share, "share",
+             "The least predicted gain for which the choice changes to another alternative.", chosen,
+             "hysteresis, so that a choice does not flap", trade_off},
     constant{LULL_MEMBER(correction.looks_to_switch), count, "looks",
-             "Looks, one after the other, in which another alternative must promise that.", chosen,
+             "The number of consecutive checks in which another alternative must promise this gain.", chosen,
              "hysteresis, so that a choice does not flap", trade_off},
     constant{LULL_MEMBER(correction.least_gain_of_a_route), share, "share",
-             "What another route of items saves, below this, is not counted.", chosen,
-             "the change of a route is priced besides", trade_off},
+             "A smaller saving by another route of items is ignored.", chosen,
+             "the cost of changing the route is added separately", trade_off},
     constant{LULL_MEMBER(network.ns_per_message), not_negative, "ns",
-             "A message between nodes, beyond its bytes, before the job has measured its own.", measured,
+             "The cost of a message between nodes, apart from its bytes, until the job has measured it.", measured,
              "lull calibrate: tcp over the loopback, 2.5 to 5 µs", by("transports.network, gap_ns of the first piece")},
-    constant{LULL_MEMBER(network.ns_per_byte), not_negative, "ns", "Each byte of a message between nodes, likewise.",
-             chosen, "10 G Ethernet", by("transports.network, ns_per_byte of the last piece")},
-    constant{LULL_MEMBER(aggregation.ns_per_item), not_negative, "ns", "An item by one hop, with 4 PEs on 2 nodes.",
-             measured,
+    constant{LULL_MEMBER(network.ns_per_byte), not_negative, "ns",
+             "The cost of each byte of a message between nodes, until the job has measured it.", chosen,
+             "10 G Ethernet", by("transports.network, ns_per_byte of the last piece")},
+    constant{LULL_MEMBER(aggregation.ns_per_item), not_negative, "ns",
+             "The cost of an item that takes one hop, with 4 PEs on 2 nodes.", measured,
              "docs/design/aggregation-speed.md, Short phases between nodes: 6.1 ns; 2.4 with 2 PEs on one node",
              by_aggregators},
-    constant{LULL_MEMBER(aggregation.ns_per_item_passed_on), not_negative, "ns", "An item by each further hop.",
-             measured, "docs/design/aggregation-speed.md, Short phases between nodes: two hops take 7.7 ns",
-             by_aggregators},
+    constant{LULL_MEMBER(aggregation.ns_per_item_passed_on), not_negative, "ns",
+             "The cost of each further hop of an item.", measured,
+             "docs/design/aggregation-speed.md, Short phases between nodes: two hops take 7.7 ns", by_aggregators},
     constant{LULL_MEMBER(aggregation.ns_per_item_of_shared_buffer), not_negative, "ns",
-             "What an item takes more where PEs of a node fill a buffer together.", measured,
-             "docs/design/aggregation-speed.md, Short phases between nodes: 16.5 ns by buffers of nodes, which are two "
-             "hops as well",
+             "The additional cost of an item if the PEs of a node share a buffer.", measured,
+             "docs/design/aggregation-speed.md, Short phases between nodes: 16.5 ns with buffers per node, which also "
+             "take two hops",
              by_aggregators},
     constant{LULL_MEMBER(aggregation.message_share), positive_share, "share",
-             "A buffer between nodes is large enough when its message costs this share of what its bytes cost.", chosen,
-             "what larger buffers could gain", trade_off},
+             "A buffer between nodes is large enough if the fixed cost of its message is this share of the cost of its "
+             "bytes.",
+             chosen, "the most that larger buffers could gain", trade_off},
     constant{LULL_MEMBER(aggregation.smallest_inter_node_buffer_bytes), buffer, "bytes",
-             "The smallest buffer between nodes that is chosen.", chosen, "a bound", trade_off},
+             "The smallest buffer between nodes that Lull chooses.", chosen, "a bound", trade_off},
     constant{LULL_MEMBER(aggregation.largest_inter_node_buffer_bytes), buffer, "bytes",
-             "The largest buffer between nodes that is chosen.", chosen, "a bound on memory", trade_off},
+             "The largest buffer between nodes that Lull chooses.", chosen, "a bound on memory", trade_off},
     constant{LULL_MEMBER(aggregation.largest_intra_node_buffer_bytes), buffer, "bytes",
-             "The largest buffer within a node that is chosen.", measured,
+             "The largest buffer within a node that Lull chooses.", measured,
              "docs/design/aggregation-speed.md, Buffers within a node: larger ones gain nothing, smaller ones pay 0.8 "
              "µs each more often",
              by_other_sizes},
     constant{LULL_MEMBER(aggregation.usual_stage_bytes), buffer, "bytes",
-             "Where small items for another PE of the node are written before they move to its buffer.", measured,
-             "docs/design/aggregation-speed.md, Stages: 1 to 8 KiB are alike", by_other_sizes},
-    constant{LULL_MEMBER(aggregation.smallest_stage_bytes), buffer, "bytes", "Smaller stages are left out.", measured,
+             "The size of a stage, in which small items for another PE of the node are collected before they move to "
+             "its buffer.",
+             measured, "docs/design/aggregation-speed.md, Stages: 1 to 8 KiB are alike", by_other_sizes},
+    constant{LULL_MEMBER(aggregation.smallest_stage_bytes), buffer, "bytes",
+             "The smallest stage that is used; with less memory there is none.", measured,
              "docs/design/aggregation-speed.md, Stages: 512 bytes are a little worse than 1 KiB", by_other_sizes},
-    constant{LULL_MEMBER(aggregation.smallest_buffer_bytes), buffer, "bytes", "The smallest buffer of all.", chosen,
-             "a header and some items", trade_off},
+    constant{LULL_MEMBER(aggregation.smallest_buffer_bytes), buffer, "bytes", "The smallest buffer that is possible.",
+             chosen, "a header and some items", trade_off},
     constant{LULL_MEMBER(aggregation.ns_per_barrier), not_negative, "ns",
-             "What ends a phase without buffers, within a node.", measured,
-             "each aggregator, again: 2 PEs on one node, 0.3 to 0.6 µs", by_the_job},
+             "The cost of the barrier that ends a phase without buffers, within a node.", measured,
+             "measured again by each aggregator: 2 PEs on one node, 0.3 to 0.6 µs", by_the_job},
     constant{LULL_MEMBER(aggregation.ns_per_empty_phase), not_negative, "ns",
-             "What a phase through buffers takes that has no item.", measured,
-             "each aggregator, again: 2 PEs on one node, 2.1 to 3 µs", by_the_job},
+             "The cost of a phase that uses buffers and has no item.", measured,
+             "measured again by each aggregator: 2 PEs on one node, 2.1 to 3 µs", by_the_job},
     constant{LULL_MEMBER(aggregation.ns_per_direct_item), not_negative, "ns",
-             "An item that goes to its PE without a buffer.", measured,
-             "each aggregator, again: 2 PEs on one node, 8 to 12 ns", by_the_job},
+             "The cost of an item that goes to its PE without a buffer.", measured,
+             "measured again by each aggregator: 2 PEs on one node, 8 to 12 ns", by_the_job},
     constant{LULL_MEMBER(thread_blocks.handed_over_bytes), buffer, "bytes",
-             "A block of items that another thread of the PE handles.", measured,
+             "The size of a block of items that another thread of the PE handles.", measured,
              "docs/design/aggregation-speed.md, Threads of a PE: half of this size is worse", by_other_sizes},
-    constant{LULL_MEMBER(thread_blocks.own_bytes), buffer, "bytes", "A block that its own thread handles.", measured,
+    constant{LULL_MEMBER(thread_blocks.own_bytes), buffer, "bytes",
+             "The size of a block of items that the thread itself handles.", measured,
              "docs/design/aggregation-speed.md, Threads of a PE: twice this size is worse", by_other_sizes},
     constant{LULL_MEMBER(thread_blocks.stages_bytes), buffer, "bytes",
-             "The stages for all parts of the PE together, in which items are collected before they move to a block.",
+             "The total size of the stages for all parts of the PE, in which items are collected before they move to a "
+             "block.",
              chosen, "half of a first-level cache", trade_off},
     LULL_WAITING(waiting, chosen, "a sleep must save more than a wake-up and its uncertainty cost", trade_off),
     LULL_WAITING(waiting_of_mpi, measured, "docs/explanation/mpi-waiting.md, What was measured", by_mpi_programs),
@@ -137,103 +144,107 @@ constexpr std::array table{
     LULL_WAITING(waiting_of_mpi_handshakes, measured, "docs/explanation/mpi-waiting.md, What was measured",
                  by_mpi_programs),
     constant{LULL_MEMBER(progress.stream_of_waits_ns), not_negative, "ns",
-             "Waits whose ends are no further apart than this are a stream, in which the progress thread stands back.",
+             "Waits that end within this time of each other form a stream, during which the progress thread does not "
+             "check for messages.",
              measured,
              "make bench-one-sided, docs/design/one-sided-speed.md: two turns cost some 3 µs, a wake-up of the "
              "progress thread some 15",
              by_streams},
     constant{LULL_MEMBER(progress.stand_back_share), from_1, "",
-             "A message may wait for the progress thread, when a stream ends, for the time that the stream has lasted "
-             "over this.",
-             chosen, "the wake-ups by which it looks must cost little", trade_off},
+             "When a stream ends, a message may wait for the progress thread for at most the duration of the stream "
+             "divided by this.",
+             chosen, "the thread's wake-ups to check must cost little", trade_off},
     constant{LULL_MEMBER(progress.least_stand_back_ns), part_of_a_second, "ns",
-             "A message may wait for the progress thread for this long at least.", chosen,
-             "some times stream_of_waits_ns", trade_off},
+             "The lower limit of the time that a message may wait for the progress thread.", chosen,
+             "several times stream_of_waits_ns", trade_off},
     constant{LULL_MEMBER(progress.most_stand_back_ns), part_of_a_second, "ns",
-             "A message may wait for the progress thread for this long at most.", chosen,
-             "a bound on what a message is late by", trade_off},
+             "The upper limit of the time that a message may wait for the progress thread.", chosen,
+             "a bound on the delay of a message", trade_off},
     constant{LULL_MEMBER(messages.rendezvous_from_bytes), from_1, "bytes",
-             "UCX sends messages below this size eagerly, unless UCX_RNDV_THRESH says otherwise.", measured,
+             "UCX sends messages below this size eagerly, unless UCX_RNDV_THRESH is set.", measured,
              "make bench-one-sided, with UCX_RNDV_THRESH: a rendezvous costs three sleeps instead of one, and was "
              "slower even when polling",
              by_streams},
     constant{LULL_MEMBER(transforming.ns_per_message), not_negative, "ns",
-             "What a small message costs its sender, before this job has measured its own.", measured,
+             "The cost of a small message for its sender, until this job has measured it.", measured,
              "lull calibrate: tcp over the loopback, 2.5 to 5 µs", by("transports.network, gap_ns of the first piece")},
     constant{LULL_MEMBER(transforming.ns_per_copied_byte), positive, "ns",
-             "A byte that is copied on its way, likewise.", measured, "lull calibrate: 2.6 to 14 GB/s",
-             by("memory.copy_warm_bytes_per_s")},
+             "The cost of copying a byte of a put, until this job has measured it.", measured,
+             "lull calibrate: 2.6 to 14 GB/s", by("memory.copy_warm_bytes_per_s")},
     constant{LULL_MEMBER(transforming.ns_per_coalesced_put), not_negative, "ns",
-             "What a put costs in a message of many, besides its bytes.", measured,
+             "The cost of a put in a message of many puts, apart from its bytes.", measured,
              "docs/explanation/rewritten-puts.md: 20 to 30 ns", by_streams},
     constant{LULL_MEMBER(transforming.fewest_in_a_run_to_begin), from_1, "puts",
-             "Puts to one PE, one after the other, before they are coalesced.", chosen,
-             "below this, and above what it takes to go on, nothing changes", trade_off},
+             "The number of consecutive puts to one PE from which coalescing begins.", chosen,
+             "between this and the limit for continuing, nothing changes", trade_off},
     constant{LULL_MEMBER(transforming.fewest_in_a_run_to_go_on), from_1, "puts",
-             "Puts to one PE, one after the other, so that they go on being coalesced.", chosen,
+             "The number of consecutive puts to one PE from which coalescing continues.", chosen,
              "below two there is nothing to coalesce", trade_off},
-    constant{LULL_MEMBER(transforming.most_of_a_run), count, "puts", "A longer run counts as this.", chosen,
-             "one long run is soon forgotten", trade_off},
-    constant{LULL_MEMBER(transforming.first_abstention_puts), count, "puts",
-             "Puts for which nothing is coalesced to a PE to which puts were left lying twice; doubled each time.",
-             chosen, "so many cost what one such delay does", trade_off},
-    constant{LULL_MEMBER(transforming.longest_abstention_puts), count, "puts",
-             "Puts for which nothing is coalesced to such a PE, at most.", chosen, "a program may change", trade_off},
-    constant{LULL_MEMBER(transforming.messages_to_forgive), count, "messages",
-             "Messages that left in time, after which that number of puts is halved.", chosen, "a program may change",
+    constant{LULL_MEMBER(transforming.most_of_a_run), count, "puts",
+             "A longer run of consecutive puts counts as this many.", chosen, "a single long run is forgotten soon",
              trade_off},
+    constant{LULL_MEMBER(transforming.first_abstention_puts), count, "puts",
+             "The number of puts during which coalescing to a PE is suspended after puts to it were delayed twice; "
+             "doubled each time.",
+             chosen, "this many puts cost as much as one such delay", trade_off},
+    constant{LULL_MEMBER(transforming.longest_abstention_puts), count, "puts",
+             "The maximum number of puts during which coalescing to a PE is suspended.", chosen, "a program may change",
+             trade_off},
+    constant{LULL_MEMBER(transforming.messages_to_forgive), count, "messages",
+             "The number of messages sent in time after which that number of puts is halved.", chosen,
+             "a program may change", trade_off},
     constant{LULL_MEMBER(transforming.most_copied_bytes), not_negative, "bytes", "Larger sources are not copied.",
-             chosen, "a bound on what a copy takes", trade_off},
+             chosen, "a bound on the time of a copy", trade_off},
     constant{LULL_MEMBER(transforming.most_copied_bytes_under_way), not_negative, "bytes",
-             "No source is copied while so many bytes of copies are under way.", chosen, "a bound on memory",
+             "No source is copied while this many bytes of copies are outstanding.", chosen, "a bound on memory",
              trade_off},
     constant{LULL_MEMBER(rdma.ns_per_operation), not_negative, "ns",
-             "A transfer by the network itself, besides its bytes, before this job has measured its own.", measured,
-             "each job, again: 0.15 to 0.3 µs over UCX's shared memory", by_the_job},
+             "The cost of a transfer by RDMA, apart from its bytes, until this job has measured it.", measured,
+             "measured again by each job: 0.15 to 0.3 µs over UCX's shared memory", by_the_job},
     constant{LULL_MEMBER(rdma.least_ns_per_copied_byte), positive, "ns",
-             "No byte is copied faster, whatever was seen of warm ones.", chosen, "50 GB/s", trade_off},
-    constant{LULL_MEMBER(rdma.smallest_put_bytes), not_negative, "bytes", "Smaller puts are messages.", chosen,
-             "most are flags, which somebody waits for", trade_off},
+             "The least cost of copying a byte, even if copies of warm bytes were faster.", chosen, "50 GB/s",
+             trade_off},
+    constant{LULL_MEMBER(rdma.smallest_put_bytes), not_negative, "bytes", "Smaller puts are sent as messages.", chosen,
+             "most are flags, for which the target waits", trade_off},
     constant{LULL_MEMBER(output.storage_bytes_per_s), from_1, "bytes/s",
-             "What the storage gives to all writers together.", chosen, "a storage system of a small cluster",
+             "The bandwidth of the storage for all writers together.", chosen, "the storage system of a small cluster",
              by("storage.bytes_per_s")},
-    constant{LULL_MEMBER(output.writer_bytes_per_s), from_1, "bytes/s", "What the storage gives to one writer.", chosen,
-             "a core that copies into the page cache", by("storage.writer_bytes_per_s")},
+    constant{LULL_MEMBER(output.writer_bytes_per_s), from_1, "bytes/s", "The bandwidth of the storage for one writer.",
+             chosen, "a core that copies into the page cache", by("storage.writer_bytes_per_s")},
     constant{LULL_MEMBER(output.writers_at_half_speed), positive, "writers",
-             "So many writers at a time get half of the storage's rate together.", chosen,
-             "writers do not hinder each other, as on a local disk", by("storage.writers_at_half_speed")},
-    constant{LULL_MEMBER(output.link_bytes_per_s), from_1, "bytes/s", "A node's link.", chosen,
+             "The number of simultaneous writers that together reach half of the storage's bandwidth.", chosen,
+             "writers do not slow each other down, as on a local disk", by("storage.writers_at_half_speed")},
+    constant{LULL_MEMBER(output.link_bytes_per_s), from_1, "bytes/s", "The bandwidth of a node's link.", chosen,
              "the payload of 10 G Ethernet", by("transports.network, ns_per_byte of the last piece")},
-    constant{LULL_MEMBER(output.copy_bytes_per_s), from_1, "bytes/s", "A core that copies into memory that is warm.",
-             measured, "lull calibrate: 2.6 to 14 GB/s", by("memory.copy_warm_bytes_per_s")},
+    constant{LULL_MEMBER(output.copy_bytes_per_s), from_1, "bytes/s",
+             "The rate at which a core copies into warm memory.", measured, "lull calibrate: 2.6 to 14 GB/s",
+             by("memory.copy_warm_bytes_per_s")},
     constant{LULL_MEMBER(output.computing_use), share, "share", "How busy a core is whose process computes.", chosen,
-             "computing is all that it does", by_runs},
+             "the process only computes", by_runs},
     constant{LULL_MEMBER(output.writing_use), share, "share", "How busy a core is whose process writes and syncs.",
              measured, "docs/explanation/simulation-output.md, The table at the end: a server takes a fifth", by_runs},
     constant{LULL_MEMBER(output.waiting_use), share, "share", "How busy a core is whose process waits.", chosen,
-             "who waits sleeps, under Lull", by_runs},
-    constant{LULL_MEMBER(output.idle_node_watts), not_negative, "W", "Power of a node that does nothing.", chosen,
+             "waiting processes sleep under Lull", by_runs},
+    constant{LULL_MEMBER(output.idle_node_watts), not_negative, "W", "The power of an idle node.", chosen,
              "a server of two sockets", by("watts.idle_node")},
-    constant{LULL_MEMBER(output.busy_core_watts), not_negative, "W",
-             "What each busy core adds to the power of its node.", chosen, "a server of two sockets",
-             by("watts.one_core, less watts.idle_node")},
-    constant{LULL_MEMBER(output.least_gain), share, "share",
-             "A prediction is worth a change when it promises at least this.", chosen,
-             "repeated runs differ by as much", trade_off},
+    constant{LULL_MEMBER(output.busy_core_watts), not_negative, "W", "The power that each busy core adds to its node.",
+             chosen, "a server of two sockets", by("watts.one_core, less watts.idle_node")},
+    constant{LULL_MEMBER(output.least_gain), share, "share", "The least predicted gain for which a change is advised.",
+             chosen, "repeated runs differ by as much", trade_off},
     constant{LULL_MEMBER(output.trusted_share), not_negative, "share",
-             "Where the model misses the run that it was made from by more, its advice says so.", chosen,
-             "what makes advice doubtful", trade_off},
+             "If the model's error for the run that it is based on is larger, the advice says so.", chosen,
+             "a larger error makes the advice doubtful", trade_off},
     constant{LULL_MEMBER(output.trial_share), share, "share",
-             "The other way to write is tried now and then, for this share of the time that output costs at most.",
-             chosen, "what a trial may cost", trade_off},
+             "The maximum share of the cost of output that is spent on trying the other method of writing.", chosen,
+             "a bound on the cost of trials", trade_off},
     constant{LULL_MEMBER(output.fewest_between_trials), count, "files",
-             "The other way to write is tried after so many files at least.", chosen, "what a trial may cost",
-             trade_off},
+             "The minimum number of files between two trials of the other method of writing.", chosen,
+             "a bound on the cost of trials", trade_off},
     constant{LULL_MEMBER(output.least_telling_bytes), not_negative, "bytes",
-             "Smaller files say nothing of what a byte costs.", chosen,
-             "opening and closing are most of what they cost", trade_off},
+             "Smaller files are not used to measure the cost of a byte.", chosen,
+             "opening and closing dominate their cost", trade_off},
     constant{LULL_MEMBER(recording.ns_per_event), not_negative, "ns",
-             "What recording an event takes of a traced program, an interval of its predicted time.", measured,
+             "The cost of recording an event of a traced program; the uncertainty of its predicted time.", measured,
              "make bench-trace, ns_per_event", by("recording.ns_per_event")},
 };
 #undef LULL_WAITING
@@ -275,7 +286,8 @@ std::string problem_of_constant(std::string_view name, double value) {
   if (!row) return fmt::format("there is no constant {}; the nearest are {}", name, nearest(name));
   if (!(value >= row->range.least && value <= row->range.most))
     return fmt::format("{} is {}, which is not in {} to {}", name, value, row->range.least, row->range.most);
-  if (row->whole && value != std::floor(value)) return fmt::format("{} is {}, which is no whole number", name, value);
+  if (row->whole && value != std::floor(value))
+    return fmt::format("{} is {}, which is not a whole number", name, value);
   return "";
 }
 

@@ -32,7 +32,7 @@ class machine_file {
     root_ = std::move(parsed).table();  // moved: a copy would lose its line numbers
     const toml::node* const said = root_.get("form");
     if (said && said->value<std::int64_t>() != form)
-      fail(said->source().begin.line, fmt::format("its form is not {}, which this version of Lull reads", form));
+      fail(said->source().begin.line, fmt::format("its form is not {}, the one that this version of Lull reads", form));
   }
 
   [[nodiscard]] machine over(machine known) const {
@@ -85,7 +85,7 @@ class machine_file {
     if (!constants) return;
     const auto tables_of = [&](const toml::node& node, const std::string& where) -> const toml::table& {
       if (const toml::table* const found = node.as_table()) return *found;
-      fail(node.source().begin.line, where + " is no table");
+      fail(node.source().begin.line, where + " is not a table");
     };
     for (const auto& [group, members] : tables_of(*constants, "constants")) {
       for (const auto& [member, one] : tables_of(members, fmt::format("constants.{}", group.str()))) {
@@ -105,11 +105,12 @@ class machine_file {
   [[nodiscard]] std::optional<figure> at(toml::node_view<const toml::node> node) const {
     if (!node) return std::nullopt;
     const auto line = node.node()->source().begin.line;
-    if (!node.is_table()) fail(line, "a figure is no table with a value");
+    if (!node.is_table()) fail(line, "a figure is not a table with a value");
     const auto number = [&](const char* key, std::optional<double> otherwise) {
       const auto part = node[key];
       const auto value = part ? part.value<double>() : otherwise;
-      if (!value || !(*value >= 0) || *value > most) fail(line, fmt::format("{} is no number that can be", key));
+      if (!value || !(*value >= 0) || *value > most)
+        fail(line, fmt::format("{} is not a number in the allowed range", key));
       return *value;
     };
     const double value = number("value", std::nullopt);

@@ -73,7 +73,7 @@ def test_choosers_refuse_a_machine_file_that_is_wrong(lull: Lull) -> None:
     lull.env["LULL_MACHINE"] = "machine.toml"
     done = lull.run("run", "-n", "2", "shift")
     assert done.returncode != 0
-    assert "read the machine file machine.toml, line 3: a figure is no table with a value" in done.stderr
+    assert "read the machine file machine.toml, line 3: a figure is not a table with a value" in done.stderr
     assert "LULL_MACHINE=builtin" in done.stderr
 
 

@@ -140,14 +140,14 @@ TEST_F(machine_file, says_which_constant_is_none) {
   EXPECT_THAT(problem_of("[constants]\ncorrection.least_gain = {value = 1.5}\n"),
               testing::HasSubstr("line 2: correction.least_gain is 1.5, which is not in 0 to 1"));
   EXPECT_THAT(problem_of("[constants]\nrdma.smallest_put_bytes = {value = 1.5}\n"),
-              testing::HasSubstr("line 2: rdma.smallest_put_bytes is 1.5, which is no whole number"));
+              testing::HasSubstr("line 2: rdma.smallest_put_bytes is 1.5, which is not a whole number"));
   EXPECT_THAT(problem_of("[constants]\nprogress.least_stand_back_ns = {value = 600000}\n"),
               testing::HasSubstr("line 1: progress.least_stand_back_ns is 600000, more than "
                                  "progress.most_stand_back_ns, 500000"));
-  EXPECT_THAT(problem_of("[constants]\nrdma = 3\n"), testing::HasSubstr("line 2: constants.rdma is no table"));
-  EXPECT_THAT(problem_of("constants = 3\n"), testing::HasSubstr("line 1: constants is no table"));
+  EXPECT_THAT(problem_of("[constants]\nrdma = 3\n"), testing::HasSubstr("line 2: constants.rdma is not a table"));
+  EXPECT_THAT(problem_of("constants = 3\n"), testing::HasSubstr("line 1: constants is not a table"));
   EXPECT_THAT(problem_of("[constants]\nrdma.smallest_put_bytes = 3\n"),
-              testing::HasSubstr("line 2: a figure is no table"));
+              testing::HasSubstr("line 2: a figure is not a table"));
 }
 
 TEST_F(machine_file, a_figure_may_be_nothing) {
@@ -155,10 +155,12 @@ TEST_F(machine_file, a_figure_may_be_nothing) {
 }
 
 TEST_F(machine_file, says_where_it_is_wrong) {
-  EXPECT_THAT(problem_of("form = 1\n[memory]\ncopy_warm_bytes_per_s = {value = -1}\n"),
-              testing::AllOf(testing::HasSubstr("line 3"), testing::HasSubstr("value is no number that can be"),
-                             testing::HasSubstr("LULL_MACHINE=builtin")));
-  EXPECT_THAT(problem_of("[memory]\ncopy_warm_bytes_per_s = 3\n"), testing::HasSubstr("line 2: a figure is no table"));
+  EXPECT_THAT(
+      problem_of("form = 1\n[memory]\ncopy_warm_bytes_per_s = {value = -1}\n"),
+      testing::AllOf(testing::HasSubstr("line 3"), testing::HasSubstr("value is not a number in the allowed range"),
+                     testing::HasSubstr("LULL_MACHINE=builtin")));
+  EXPECT_THAT(problem_of("[memory]\ncopy_warm_bytes_per_s = 3\n"),
+              testing::HasSubstr("line 2: a figure is not a table"));
   EXPECT_THAT(problem_of("form = 2\n"), testing::HasSubstr("line 1: its form is not 1"));
   EXPECT_THAT(problem_of("a = = b\n"), testing::HasSubstr("line 1"));
   EXPECT_THROW((void)read_machine_file("/nowhere/machine.toml"), usage_error);
