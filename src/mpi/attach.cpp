@@ -49,7 +49,7 @@ template <class Handle>
 void take_handle(Handle& handle, const char* variable) {
   void* address = dlsym(RTLD_DEFAULT, variable);
   if (address == nullptr) address = dlsym(front->library, variable);
-  if (address == nullptr) throw error("find MPI's handles", fmt::format("this library has no {}", variable));
+  if (address == nullptr) throw error("find MPI's handles", fmt::format("this MPI library has no {}", variable));
   handle = static_cast<Handle>(address);
 }
 
@@ -116,8 +116,7 @@ const lull::mpi::flavour_offers* lull_mpi_attach(const lull::mpi::front_offers* 
   static constexpr flavour_offers offers{wrapper_of};
   try {
     if (front->function_count != function_count)
-      throw lull::error("stand between the program and MPI", "its two parts are of different builds",
-                        "install Lull again");
+      throw lull::error("attach to the program's MPI", "its two parts are of different builds", "install Lull again");
     lull::mpi::front = front;
     take_handles();
     ranks_may_be_set_aside = roles_wanted();

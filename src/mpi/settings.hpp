@@ -7,11 +7,10 @@
 namespace lull::settings_of {
 
 inline constexpr std::array mpi{
-    setting{
-        "LULL_MPI_COMPARE", setting_type::integer, "0", "0..60000",
-        "For benchmarks: an MPI program under LULL_WAIT uses the policy and the library's own waiting in turn, in "
-        "epochs of about so many milliseconds, by chance and the same on all ranks, and each rank leaves calls, time "
-        "and CPU time of both in LULL_RECORD (or prints them)."},
+    setting{"LULL_MPI_COMPARE", setting_type::integer, "0", "0..60000",
+            "For benchmarks: an MPI program under LULL_WAIT alternates between the policy and the library's own "
+            "waiting, in epochs of about this many milliseconds; which one an epoch uses is random, and the same on "
+            "all ranks. Each rank writes calls, time and CPU time of both to LULL_RECORD, or prints them."},
 };
 
 }  // namespace lull::settings_of

@@ -49,7 +49,7 @@ void waiting::prepare(wait_policy policy) {
   }
   if (!frequency) {
     if (where_.is_reporter)
-      std::fprintf(stderr, "lull: lower the frequency while waiting: %s; going on without\n", problem.c_str());
+      std::fprintf(stderr, "lull: lower the frequency while waiting: %s; continuing without\n", problem.c_str());
     return;
   }
   if (source_) source_->serve_at_full(frequency);

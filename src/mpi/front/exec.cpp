@@ -78,11 +78,10 @@ void without_ours(char* const* environment, char** made, char* text) {
 void say_that_it_is_lost(const char* program) {
   if (!is_reporter()) return;
   char line[4096 + 512];
-  const int length =
-      snprintf(line, sizeof line,
-               "lull: stand between the program and MPI: %.300s starts where %s is not to be seen; let the "
-               "container have that folder, or go without Lull there\n",
-               program, own_path);
+  const int length = snprintf(line, sizeof line,
+                              "lull: attach to the program's MPI: %.300s starts where %s does not exist; mount that "
+                              "folder in the container, or run the program without Lull\n",
+                              program, own_path);
   if (length > 0 && write(STDERR_FILENO, line, strnlen(line, sizeof line)) < 0) errno = 0;
 }
 

@@ -87,7 +87,7 @@ bool tool_is_wanted() {
 }
 
 void say_why_not(const char* found, const char* fix) {
-  if (is_reporter()) fprintf(stderr, "lull: stand between the program and MPI: %s; %s\n", found, fix);
+  if (is_reporter()) fprintf(stderr, "lull: attach to the program's MPI: %s; %s\n", found, fix);
 }
 
 // Finds the library whose functions are called: the globally visible one, otherwise the one that was requested with a
@@ -121,7 +121,7 @@ void attach(const char* flavour) {
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     return say_why_not(dlerror(), access(path, F_OK) == 0
-                                      ? "the program goes on without Lull"
+                                      ? "the program continues without Lull"
                                       : "build Lull where this MPI library's headers are installed");
   const auto offer = reinterpret_cast<decltype(&::lull_mpi_attach)>(real_dlsym(handle, "lull_mpi_attach"));
   if (offer == nullptr) return say_why_not(path, "it is not Lull's; install Lull again");
@@ -141,8 +141,7 @@ void find_out() {
   if (!tool_is_wanted()) return;
   const char* const name = state.soname;
   if (state.is_stub)
-    return say_why_not(state.path,
-                       "it has no second names, PMPI_...: it is a stub, and its program goes on without Lull");
+    return say_why_not(state.path, "it is a stub without the PMPI_ functions, and the program continues without Lull");
   int length = 0;
   const auto version = reinterpret_cast<int (*)(char*, int*)>(real_dlsym(state.library, "PMPI_Get_library_version"));
   if (version != nullptr) version(state.version, &length);
@@ -151,7 +150,7 @@ void find_out() {
   else if (strncmp(name, "libmpich.so.12", 14) == 0 || strncmp(name, "libmpi.so.12", 12) == 0)
     attach("mpich");  // also for derived libraries, which use the same types and constants
   else
-    say_why_not(state.path, "Lull knows Open MPI (libmpi.so.40) and MPICH (libmpich.so.12 or libmpi.so.12)");
+    say_why_not(state.path, "Lull supports Open MPI (libmpi.so.40) and MPICH (libmpich.so.12 or libmpi.so.12)");
 }
 
 // The target of calls of MPI_X or PMPI_X.
@@ -168,7 +167,8 @@ any_function target_of(unsigned number, bool second_name) {
   void* real = real_dlsym(state.library, name);
   if (real == nullptr && !second_name) real = real_dlsym(state.library, name + 1);  // a stub has no PMPI_X
   if (real == nullptr) {
-    fprintf(stderr, "lull: call %s: this MPI library (%s) has no such function\n", name + !second_name, state.soname);
+    fprintf(stderr, "lull: call %s: this MPI library (%s) does not have this function\n", name + !second_name,
+            state.soname);
     _exit(code_of_a_missing_symbol);
   }
   const any_function wrapper = state.flavour != nullptr ? state.flavour->wrapper(number, as_function(real)) : nullptr;
@@ -183,7 +183,7 @@ any_function target_of_other(unsigned index) {
     real = real_dlsym(state.library, others[index]);
   }
   if (real == nullptr) {
-    fprintf(stderr, "lull: call %s: nothing that is loaded has such a function\n", others[index]);
+    fprintf(stderr, "lull: call %s: no loaded library has this function\n", others[index]);
     _exit(code_of_a_missing_symbol);
   }
   return as_function(real);
@@ -215,7 +215,7 @@ void find_dlsym() {
   const auto initialized = reinterpret_cast<int (*)(int*)>(real_dlsym(library, "PMPI_Initialized"));
   int was = 0;
   if (initialized != nullptr && initialized(&was) == 0 && was != 0)
-    say_why_not("the program has called its library by addresses, not by names", "none of its calls was seen");
+    say_why_not("the program has called its MPI library by addresses, not by names", "none of its calls were recorded");
 }
 
 int number_of(const char* name) {

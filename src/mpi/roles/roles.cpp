@@ -39,7 +39,7 @@ decltype(&lull_stage_begin) open_staging(int rank) {
   path = path.substr(0, path.rfind('/') + 1) + "liblull-stage-programs.so";
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    say(rank, dlerror(), "install Lull again; the program writes by itself");
+    say(rank, dlerror(), "install Lull again; the program writes its output itself");
     return nullptr;
   }
   return reinterpret_cast<decltype(&lull_stage_begin)>(dlsym(handle, "lull_stage_begin"));
@@ -69,11 +69,10 @@ class all_must_come {
   void watch() {
     std::unique_lock hold(lock_);
     if (changed_.wait_for(hold, std::chrono::duration<double>(timeout_), [this] { return came_; })) return;
-    fmt::print(
-        stderr,
-        "lull: stage the program's output: after {} s (LULL_NODE_TIMEOUT_S) not all ranks have come to say what they "
-        "write; start every rank under Lull, or none\n",
-        timeout_);
+    fmt::print(stderr,
+               "lull: stage the program's output: after {} s (LULL_NODE_TIMEOUT_S) not all ranks have joined; start "
+               "every rank under Lull, or none\n",
+               timeout_);
     std::fflush(stderr);
     _exit(EXIT_FAILURE);
   }

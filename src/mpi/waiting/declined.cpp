@@ -26,13 +26,12 @@ bool waiting_wanted() { return setting_is_set("LULL_WAIT") && (by_a_policy() || 
 void start_waiting(void*, replace_function) noexcept {
   if (!is_reporter()) return;
   if (by_a_policy())
-    std::fprintf(
-        stderr,
-        "lull: wait by LULL_WAIT=%s: Lull knows the idle loop of Open MPI only; going on with the library's own "
-        "waiting\n",
-        setting_text("LULL_WAIT").c_str());
+    std::fprintf(stderr,
+                 "lull: wait by LULL_WAIT=%s: Lull supports only the idle loop of Open MPI; the program continues with "
+                 "the library's own waiting\n",
+                 setting_text("LULL_WAIT").c_str());
   else
-    std::fputs("lull: count waits by LULL_STATS: Lull knows the idle loop of Open MPI only; nothing is counted\n",
+    std::fputs("lull: count waits by LULL_STATS: Lull supports only the idle loop of Open MPI; nothing is counted\n",
                stderr);
 }
 void end_waiting() noexcept {}

@@ -85,7 +85,7 @@ static void* of(void* library, const char* name) { return dlsym(library, name); 
 
 const char* lull_openmpi_open(struct lull_openmpi* found, void* library) {
   static char why[160];
-  static const char strange[] = "this Open MPI was configured otherwise than the one that Lull was built for";
+  static const char strange[] = "this Open MPI is configured differently from the one that Lull was built for";
   const int most_transports = 64;
   int (*version)(char*, int*) = (int (*)(char*, int*))of(library, "PMPI_Get_library_version");
   const mca_pml_base_component_t* pml = of(library, "mca_pml_base_selected_component");
@@ -100,20 +100,20 @@ const char* lull_openmpi_open(struct lull_openmpi* found, void* library) {
   if (!world) world = of(library, "ompi_mpi_comm_world");
   if (!version || !pml || !btls || !process || !yields || !multiple || !found->progress || !set_yield_when_idle ||
       !proc_lookup || !world)
-    return "this Open MPI does not show its idle loop";
+    return "cannot find the idle loop of this Open MPI";
 
   char said[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0, major = 0, minor = 0;
   version(said, &length);
   if (sscanf(said, "Open MPI v%d.%d", &major, &minor) != 2 || major != OMPI_MAJOR_VERSION ||
       minor != OMPI_MINOR_VERSION) {
-    snprintf(why, sizeof why, "Lull was built for Open MPI %d.%d, and this is %.40s", OMPI_MAJOR_VERSION,
+    snprintf(why, sizeof why, "Lull was built for Open MPI %d.%d, but this is %.40s", OMPI_MAJOR_VERSION,
              OMPI_MINOR_VERSION, said);
     return why;
   }
   if (!is_name(pml->pmlm_version.mca_component_name, MCA_BASE_MAX_COMPONENT_NAME_LEN)) return strange;
   if (strcmp(pml->pmlm_version.mca_component_name, "ob1") != 0) {
-    snprintf(why, sizeof why, "nothing tells when a message of Open MPI's pml %.40s comes; pml ob1 can",
+    snprintf(why, sizeof why, "Open MPI's pml %.40s does not report the arrival of messages; use pml ob1",
              pml->pmlm_version.mca_component_name);
     return why;
   }
@@ -131,7 +131,8 @@ const char* lull_openmpi_open(struct lull_openmpi* found, void* library) {
     } else if (strcmp(name, "self") == 0) {
       self = module;
     } else if (strcmp(name, "tcp") != 0) {
-      snprintf(why, sizeof why, "nothing tells when a message of Open MPI's btl %.40s comes; vader and tcp can", name);
+      snprintf(why, sizeof why, "Open MPI's btl %.40s does not report the arrival of messages; use vader and tcp",
+               name);
       return why;
     }
   }

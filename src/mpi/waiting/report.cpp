@@ -102,7 +102,7 @@ void report_waiting(node_bells& node, std::string_view policy, int rank, const r
   std::fputs(text.c_str(), stderr);
   regions::leave_in_record("what waiting has cost", "waiting", json_of(sums, policy, node.ranks_of_node()));
 } catch (const std::exception& error) {
-  std::fprintf(stderr, "lull: report what waiting has cost: %s\n", error.what());
+  std::fprintf(stderr, "lull: report the cost of waiting: %s\n", error.what());
 }
 
 }  // namespace lull::mpi

@@ -217,7 +217,7 @@ std::unique_ptr<attached> attach(void* library, replace_function replace) {
     if (policy == wait::wait_policy::poll && made->counted && is_reporter)
       say(fmt::format("count waits by LULL_STATS: {}; nothing is counted", found));
     if (policy != wait::wait_policy::poll && is_reporter)
-      say(fmt::format("wait by LULL_WAIT={}: {}; going on with the library's own waiting",
+      say(fmt::format("wait by LULL_WAIT={}: {}; the program continues with the library's own waiting",
                       wait::wait_policy_names[static_cast<std::size_t>(policy)], found));
     return nullptr;
   };
@@ -237,16 +237,16 @@ std::unique_ptr<attached> attach(void* library, replace_function replace) {
   process.several_threads = library_found.several_threads;
   process.detailed = made->counted;
   if (!find_in_libc("sched_yield", process.yield) || !find_in_libc("poll", process.poll))
-    return declined("this is not the C library that Lull knows");
+    return declined("this C library is not supported");
   process.bells = node_bells::join(name_of_job_on_this_node(), library_found.rank, library_found.ranks_of_node);
-  if (!process.bells) return declined("shared memory for bells: " + describe_errno(errno));
+  if (!process.bells) return declined("shared memory for wake-ups: " + describe_errno(errno));
   process.somebody = process.bells->somebody();
   made->replace = replace;
   if (wait::lowers_frequency(policy)) {
     auto attempt = wait::core_frequency::make(setting_text("LULL_SYSROOT"), allowed_cores());
     process.frequency = std::move(attempt.frequency);
     if (!process.frequency && is_reporter)
-      say("lower the frequency while waiting: " + attempt.problem + "; going on without");
+      say("lower the frequency while waiting: " + attempt.problem + "; continuing without");
   }
   made->begin_ns = now_ns();
   made->begin_ticks = ticks();
@@ -401,8 +401,8 @@ void end_waiting() noexcept try {
   if (here->process.bells->missed()) here->process.totals.waited({}, {.missed = 1});
   if (here->process.last_refused_ns - here->process.first_refused_ns > long_enough_to_come_ns &&
       !here->process.bells->complete())
-    say(fmt::format("rank {} did not sleep: of {} ranks on its node {} wait by a policy; let all do so", here->rank,
-                    here->process.bells->ranks_of_node(), here->process.bells->ranks_here()));
+    say(fmt::format("rank {} did not sleep: of {} ranks on its node {} wait by a policy; set LULL_WAIT for all of them",
+                    here->rank, here->process.bells->ranks_of_node(), here->process.bells->ranks_here()));
   if (here->comparison) report_comparison(*here->comparison, policy, here->rank, ticks_per_ns_now() * 1e9);
   if (!here->counted) return;
   polls().leave();

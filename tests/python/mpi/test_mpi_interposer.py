@@ -368,7 +368,7 @@ def test_a_library_that_nobody_wrapped_is_named_and_the_program_runs(
     done = subprocess.run(mpi.start(2, traffic, "3"), env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     [line] = done.stderr.splitlines()
-    assert line.startswith("lull: stand between the program and MPI:")
+    assert line.startswith("lull: attach to the program's MPI:")
     assert f"liblull-mpi-{mpi.flavour}.so" in line
 
 
@@ -495,7 +495,7 @@ def test_a_stub_of_mpi_gets_its_calls(tmp_path: Path, tool: str) -> None:
     assert done.returncode == 3
     [line] = done.stderr.splitlines()
     assert line.startswith(
-        f"lull: stand between the program and MPI: {tmp_path / 'libstub.so'}; it has no second names"
+        f"lull: attach to the program's MPI: {tmp_path / 'libstub.so'}; it is a stub without the PMPI_ functions"
     )
 
 
@@ -538,8 +538,8 @@ def test_a_library_that_is_called_unseen_is_named(tmp_path: Path) -> None:
     done = LIBRARIES[0].run(2, tmp_path / "program", tools={"LULL_WAIT": "interrupt", "LULL_STATS": "1"})
     assert done.returncode == 0
     assert done.stderr.splitlines() == [
-        "lull: stand between the program and MPI: the program has called its library by addresses, not by names; "
-        "none of its calls was seen"
+        "lull: attach to the program's MPI: the program has called its MPI library by addresses, not by names; "
+        "none of its calls were recorded"
     ]
 
 

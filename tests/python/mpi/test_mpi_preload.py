@@ -145,8 +145,8 @@ def test_a_program_that_starts_where_the_front_is_not_is_named_once_and_runs(tmp
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     [line] = done.stderr.splitlines()
-    assert line.startswith("lull: stand between the program and MPI: ")
-    assert f"starts where {front} is not to be seen" in line
+    assert line.startswith("lull: attach to the program's MPI: ")
+    assert f"starts where {front} does not exist" in line
 
 
 def test_a_static_program_is_out_of_reach_wherever_it_is_named(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_statistics_that_are_not_to_be_had_have_a_line(job: Lull) -> None:
     )  # fmt: skip
     assert len(lines(done)) == 1
     assert [line for line in done.stderr.splitlines() if "lull" in line] == [
-        "lull: count waits by LULL_STATS: Lull knows the idle loop of Open MPI only; nothing is counted"
+        "lull: count waits by LULL_STATS: Lull supports only the idle loop of Open MPI; nothing is counted"
     ]
 
 
@@ -246,7 +246,7 @@ def test_where_nothing_tells_of_messages_the_library_waits_and_a_line_says_so(jo
     assert len(lines(done)) == 2
     [line] = done.stderr.splitlines()
     assert line.startswith("lull: wait by LULL_WAIT=adaptive: ")
-    assert line.endswith("pml ob1 can; going on with the library's own waiting")
+    assert line.endswith("use pml ob1; the program continues with the library's own waiting")
 
 
 @pytest.mark.skipif(not shutil.which("mpicc.mpich"), reason="needs MPICH")
@@ -264,8 +264,8 @@ def test_mpich_waits_as_it_does_and_a_line_says_so(job: Lull, programs: Path) ->
     )
     assert len(lines(done)) == 2
     assert [line for line in done.stderr.splitlines() if "lull" in line] == [
-        "lull: wait by LULL_WAIT=adaptive: Lull knows the idle loop of Open MPI only; "
-        "going on with the library's own waiting"
+        "lull: wait by LULL_WAIT=adaptive: Lull supports only the idle loop of Open MPI; "
+        "the program continues with the library's own waiting"
     ]
 
 
@@ -285,8 +285,8 @@ def test_without_shared_memory_the_library_waits_and_a_line_says_so(job: Lull, p
     )
     assert len(lines(done)) == 2
     assert done.stderr.splitlines() == [
-        "lull: wait by LULL_WAIT=interrupt: shared memory for bells: No space left on device; "
-        "going on with the library's own waiting"
+        "lull: wait by LULL_WAIT=interrupt: shared memory for wake-ups: No space left on device; "
+        "the program continues with the library's own waiting"
     ]
 
 

@@ -136,7 +136,7 @@ def test_the_frequency_is_lowered_and_restored(lull: Lull) -> None:
     root = tree(lull.folder, "cpufreq_userspace")
     lull.env = {"LULL_WAIT": "interrupt+dvfs", "LULL_SYSROOT": str(root), "LULL_STATS": "1"}
     done = lull.run("run", "-n", "2", *PROGRAM, "0.3")
-    assert done.returncode == 0 and "going on without" not in done.stderr
+    assert done.returncode == 0 and "continuing without" not in done.stderr
     changes = re.search(r"frequency: (\d+) changes of [0-9.]+ us", done.stderr)
     assert changes and int(changes.group(1)) > 0, done.stderr
     assert frequencies(root) == ["2600000", "2600000"]
@@ -158,4 +158,4 @@ def test_missing_permission_is_said_once_and_the_job_goes_on(lull: Lull) -> None
     done = lull.run("run", "-n", "2", *PROGRAM, "0.1")
     assert done.returncode == 0
     assert done.stderr.count("lull: lower the frequency while waiting: ") == 1
-    assert "going on without" in done.stderr
+    assert "continuing without" in done.stderr
