@@ -51,7 +51,7 @@ constexpr std::array ways{way{"scaling_setspeed", "cpuinfo_min_freq", false},
 core_frequency::attempt core_frequency::make(const std::string& root, std::span<const int> cores) {
   const std::string base = (root == "/" ? "" : root) + "/sys/devices/system/cpu/cpu";
   const std::vector<int> mine(cores.begin(), cores.end());
-  if (mine.empty()) return {nullptr, "this PE may run on no core"};
+  if (mine.empty()) return {nullptr, "this PE is not allowed to run on any core"};
   const std::string first = base + std::to_string(mine.front());
   auto siblings = numbers_in(first_line(first + "/topology/thread_siblings_list"));
   if (siblings.empty()) siblings = {mine.front()};
@@ -107,7 +107,7 @@ core_frequency::attempt core_frequency::make(const std::string& root, std::span<
     tried += (tried.empty() ? "" : ", ") + std::string(w.file) + " (" + problem + ")";
   }
   return {nullptr, "none of the files in " + first + "/cpufreq can be used: " + tried +
-                       "; ask the site for the right to write scaling_max_freq"};
+                       "; ask the site's administrators for permission to write scaling_max_freq"};
 }
 
 core_frequency::core_frequency(std::string method, std::vector<file> files, descriptor guard_line)

@@ -41,7 +41,7 @@ void waiting::prepare(wait_policy policy) {
   if (!lowers_frequency(policy) || asked_for_frequency_) return;
   asked_for_frequency_ = true;
   std::shared_ptr<core_frequency> frequency;
-  std::string problem = "PEs outnumber cores here, and one PE's wait would slow another's work";
+  std::string problem = "there are more PEs than cores, and one PE's wait would slow another's work";
   if (!where_.oversubscribed) {
     auto attempt = core_frequency::make(setting_text("LULL_SYSROOT"), allowed_cores());
     frequency = std::move(attempt.frequency);
