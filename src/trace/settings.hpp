@@ -9,9 +9,9 @@ namespace lull::settings_of {
 
 inline constexpr std::array trace{
     setting{"LULL_TRACE", setting_type::text, "", "",
-            "Folder into which a program's calls are recorded; lull trace sets it."},
+            "Folder in which a program's calls are recorded; lull trace sets it."},
     setting{"LULL_TRACE_LIMIT", setting_type::size, "1G", "",
-            "The most that one process records, at 32 bytes a call; later calls are counted and not kept."},
+            "Maximum size of the records of one process, at 32 bytes per call; later calls are only counted."},
 };
 
 }  // namespace lull::settings_of

@@ -218,7 +218,7 @@ struct archive_reader::state {
   explicit state(const fs::path& path)
       : asked("read " + path.string()),
         reader((quiet_otf2(), OTF2_Reader_Open(path.c_str())), [](OTF2_Reader* r) { (void)OTF2_Reader_Close(r); }) {
-    if (reader == nullptr) failed_otf2(asked, "is it whole?");
+    if (reader == nullptr) failed_otf2(asked, "check whether the archive is complete");
     check_otf2(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), asked);
     read_definitions(reader.get(), asked, all, numbers);
     char* creator = nullptr;
@@ -235,7 +235,8 @@ struct archive_reader::state {
     while (s.events.empty() && !s.ended) {
       std::uint64_t read = 0;
       const OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(reader.get(), s.reader, at_once, &read);
-      if (code != OTF2_SUCCESS && code != OTF2_ERROR_INDEX_OUT_OF_BOUNDS) failed_otf2(asked, "is it whole?");
+      if (code != OTF2_SUCCESS && code != OTF2_ERROR_INDEX_OUT_OF_BOUNDS)
+        failed_otf2(asked, "check whether the archive is complete");
       s.ended = read < at_once;
     }
     return !s.events.empty();
@@ -257,7 +258,7 @@ struct archive_reader::state {
       s.numbers = &numbers;
       if (all.locations[i].events == 0) continue;
       s.reader = OTF2_Reader_GetEvtReader(reader.get(), ids[i]);
-      if (s.reader == nullptr) failed_otf2(asked, "is it whole?");
+      if (s.reader == nullptr) failed_otf2(asked, "check whether the archive is complete");
       check_otf2(OTF2_Reader_RegisterEvtCallbacks(reader.get(), s.reader, callbacks.get(), &s), asked);
       (void)OTF2_EvtReader_ApplyMappingTables(s.reader, true);
       (void)OTF2_EvtReader_ApplyClockOffsets(s.reader, true);
@@ -302,10 +303,10 @@ fs::path find_anchor(const fs::path& path) {
   if (failed) throw error(asked, failed.message(), "name the folder of a trace, or its file .otf2");
   if (found.empty()) {
     const bool raw = fs::is_directory(path / "raw", failed);
-    throw error(asked, "there is no file .otf2 in it",
-                raw ? "lull trace convert makes one of what was recorded" : "name the folder of a trace");
+    throw error(asked, "it contains no .otf2 file",
+                raw ? "create one from the records with lull trace convert" : "name the folder of a trace");
   }
-  if (found.size() > 1) throw error(asked, "there are several files .otf2 in it", "name one of them");
+  if (found.size() > 1) throw error(asked, "it contains several .otf2 files", "name one of them");
   return found.front();
 }
 
@@ -347,7 +348,7 @@ void archive_reader::read(event_visitor& to, const reading_progress& progress) {
     if (more) next.push(first.location);
     if (progress && done - said >= beat_every) {
       said = done;
-      if (!progress(done, std::max(expected, done))) throw error(s.asked, "it was stopped");
+      if (!progress(done, std::max(expected, done))) throw error(s.asked, "it was interrupted");
     }
   }
   for (stream& each : streams)

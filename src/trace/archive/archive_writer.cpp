@@ -288,7 +288,7 @@ class converter {
     const std::scoped_lock lock(lock_);
     done_ += more;
     if (failed_ || (progress_ && !progress_(done_, std::max(expected_, done_))))
-      throw error("convert the records", "it was stopped", "lull trace convert does it later");
+      throw error("convert the records", "it was interrupted", "convert them later with lull trace convert");
   }
 
   joined& all_;
@@ -357,7 +357,7 @@ conversion write_archive(const fs::path& raw, const fs::path& into, const conver
   conversion made{.processes = all.processes.size()};
   if (all.processes.empty())
     throw error("convert the records in " + raw.string(), "no process has recorded anything",
-                "is the program one of MPI, dynamically linked?");
+                "the program must use MPI and be dynamically linked");
   std::vector<const raw_process*> raws;
   std::set<std::string> hosts;
   for (const joined_process& p : all.processes) {

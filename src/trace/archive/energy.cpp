@@ -42,7 +42,7 @@ std::vector<energy_series> read_energy(const std::filesystem::path& raw) {
       file.at("joules").get_to(series.joules);
       for (const auto& c : file.at("channels")) series.channels.push_back({c.at("name"), c.at("domain"), c.at("kind")});
       if (series.joules.size() != series.channels.size() || series.channels.size() > most_channels)
-        throw error("read " + entry.path().string(), "its channels and joules do not fit");
+        throw error("read " + entry.path().string(), "the numbers of its channels and joules do not match");
       for (const auto& of : series.joules)
         if (of.size() != series.time_ns.size())
           throw error("read " + entry.path().string(), "its columns differ in length");

@@ -249,8 +249,8 @@ class joiner {
     for (const shared& one : open) apart += one.views.size();
     if (apart > 0)
       made_.remarks.push_back(
-          fmt::format("{} {} processes that are not in the trace, or cannot be told apart; what went over {} is in no "
-                      "message",
+          fmt::format("{} {} processes that are not in the trace, or that cannot be distinguished; the trace omits "
+                      "messages over {}",
                       counted(apart, "communicator"), apart == 1 ? "reaches" : "reach", apart == 1 ? "it" : "them"));
   }
 
@@ -301,12 +301,13 @@ class joiner {
       std::uint64_t lost = 0;
       for (const raw_log& log : raw->logs) lost += log.lost;
       if (lost > 0)
-        made_.remarks.push_back(fmt::format("{}: {} not kept, for its disk was full or LULL_TRACE_LIMIT reached", name,
-                                            counted(lost, "record")));
+        made_.remarks.push_back(
+            fmt::format("{}: {} not kept, because its disk was full or LULL_TRACE_LIMIT was reached", name,
+                        counted(lost, "record")));
     }
-    remark(killed, "was killed", "were killed", "; what was done up to the last call that ended is kept");
+    remark(killed, "was killed", "were killed", "; the trace contains it up to the last call that ended");
     remark(left, "has exited", "have exited", " without ending MPI");
-    remark(absent, "has left nothing", "have left nothing", "");
+    remark(absent, "has left no records", "have left no records", "");
     for (std::size_t i = 0; i < made_.all.communicators.size(); ++i)
       if (made_.all.communicators[i].name.empty()) made_.all.communicators[i].name = fmt::format("communicator {}", i);
   }

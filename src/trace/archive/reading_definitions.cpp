@@ -296,15 +296,16 @@ class resolver {
 void read_definitions(OTF2_Reader* reader, const std::string& asked, definitions& all, definition_numbers& numbers) {
   as_read read;
   OTF2_GlobalDefReader* const global = OTF2_Reader_GetGlobalDefReader(reader);
-  if (global == nullptr) failed_otf2(asked, "is it whole?");
+  if (global == nullptr) failed_otf2(asked, "check whether the archive is complete");
   const unique_callbacks found = callbacks();
   check_otf2(OTF2_Reader_RegisterGlobalDefCallbacks(reader, global, found.get(), &read), asked);
   std::uint64_t count = 0;
-  check_otf2(OTF2_Reader_ReadAllGlobalDefinitions(reader, global, &count), asked, "is it whole?");
+  check_otf2(OTF2_Reader_ReadAllGlobalDefinitions(reader, global, &count), asked,
+             "check whether the archive is complete");
   std::uint64_t locations = 0;
   if (OTF2_Reader_GetNumberOfLocations(reader, &locations) == OTF2_SUCCESS && read.locations.size() < locations)
-    throw error(asked, fmt::format("of its {} locations {} are defined", locations, read.locations.size()),
-                "it is not whole");
+    throw error(asked, fmt::format("only {1} of its {0} locations are defined", locations, read.locations.size()),
+                "the archive is incomplete");
   resolver(read, all, numbers).resolve();
 }
 
@@ -315,7 +316,8 @@ void read_mappings(OTF2_Reader* reader, const std::string& asked, const std::vec
     OTF2_DefReader* const local = OTF2_Reader_GetDefReader(reader, location);
     if (local == nullptr) continue;
     std::uint64_t count = 0;
-    check_otf2(OTF2_Reader_ReadAllLocalDefinitions(reader, local, &count), asked, "is it whole?");
+    check_otf2(OTF2_Reader_ReadAllLocalDefinitions(reader, local, &count), asked,
+               "check whether the archive is complete");
     (void)OTF2_Reader_CloseDefReader(reader, local);
   }
   (void)OTF2_Reader_CloseDefFiles(reader);

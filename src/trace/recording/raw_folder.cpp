@@ -35,7 +35,7 @@ std::vector<int> ranks_of(const json& runs) {
   for (const auto& run : runs) {
     const int first = run.at(0).get<int>(), count = run.at(1).get<int>();
     if (first < -1 || first > most_ranks || count < 0 || count > most_ranks - static_cast<int>(ranks.size()))
-      throw damage("members that no job has");
+      throw damage("members that no job can have");
     for (int i = 0; i < count; ++i) ranks.push_back(first + i);
   }
   return ranks;
@@ -55,7 +55,7 @@ void read_line(raw_process& p, const json& line) {
   if (is == "process") {
     if (const auto version = line.at("version").get<unsigned>(); version != raw_version)
       throw error("read the records of process " + p.name, "their version is " + std::to_string(version),
-                  "convert them with the Lull that recorded them");
+                  "convert them with the version of Lull that recorded them");
     line.at("host").get_to(p.host);
     line.at("boot").get_to(p.boot);
     line.at("pid").get_to(p.pid);
@@ -65,7 +65,7 @@ void read_line(raw_process& p, const json& line) {
     const clock_pair read{line.at("ticks"), line.at("monotonic_ns"), line.at("realtime_ns")};
     constexpr std::int64_t latest = 4'000'000'000'000'000'000;
     for (const std::int64_t ns : {read.monotonic_ns, read.realtime_ns})
-      if (ns < 0 || ns > latest) throw damage("a clock that no host has");
+      if (ns < 0 || ns > latest) throw damage("a clock that no host can have");
     p.clocks.push_back(read);
   } else if (is == "rank") {
     line.at("rank").get_to(p.rank);
@@ -104,7 +104,7 @@ raw_process read_definitions(const std::filesystem::path& path) {
   for (std::string line; std::getline(file, line); ++number) {
     const json read = json::parse(line, nullptr, false);
     if (read.is_discarded() && file.eof()) break;  // the last line, which a killed process wrote only partially
-    std::string found = read.is_discarded() ? "it is no JSON" : "";
+    std::string found = read.is_discarded() ? "it is not JSON" : "";
     try {
       if (found.empty()) read_line(p, read);
     } catch (const json::exception& e) {
@@ -153,7 +153,8 @@ std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
     if (entry.path().extension() == ".records") records.push_back(entry.path());
   }
   if (failed)
-    throw error("read the records in " + folder.string(), failed.message(), "name a folder that lull trace has made");
+    throw error("read the records in " + folder.string(), failed.message(),
+                "name a folder that lull trace has created");
   std::ranges::sort(definitions);
   std::ranges::sort(records);
   std::vector<raw_process> found;
@@ -165,7 +166,7 @@ std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
       if (mapped.header())
         next.logs.push_back({log, mapped.header()->thread, mapped.header()->lost});
       else if (next.damaged.empty() && std::filesystem::file_size(log, failed) > 0)
-        next.damaged = log.filename().string() + " is damaged, or was cut; it is left out";
+        next.damaged = log.filename().string() + " is damaged or truncated, and is left out";
     }
     const auto same = std::ranges::find_if(found, [&](const raw_process& p) { return are_one(p, next); });
     if (same != found.end())

@@ -252,7 +252,7 @@ void recorder::complain(const char* found) noexcept {
   if (complained_.exchange(true)) return;
   std::array<char, 512> line{};
   const int length = std::snprintf(line.data(), line.size(),
-                                   "lull: record the calls of process %d in %s: %s; later calls are counted only\n",
+                                   "lull: record the calls of process %d in %s: %s; later calls are only counted\n",
                                    static_cast<int>(getpid()), path_.c_str(), found);
   if (length > 0 &&
       ::write(STDERR_FILENO, line.data(), std::min(static_cast<std::size_t>(length), line.size() - 1)) < 0)

@@ -143,7 +143,7 @@ def test_damaged_traces_are_refused_before_anything_is_simulated(tmp_path: Path)
     events = traced(tmp_path / "events", ring(2, rounds=400))
     victim = max((events / "traces").glob("*.evt"), key=lambda path: path.stat().st_size)
     victim.write_bytes(victim.read_bytes()[: victim.stat().st_size // 2])
-    with pytest.raises(LullError, match=r"is it whole|never"):
+    with pytest.raises(LullError, match=r"is complete|never"):
         replayed(trace=str(events))
     text = tmp_path / "text.otf2"
     text.write_text("no archive at all")

@@ -56,7 +56,7 @@ def test_a_killed_process_is_named_and_the_archive_is_whole(lull: Lull) -> None:
     folder = leave(lull.folder / "t", ring(3, killed=[1]))
     done = lull.run("trace", "convert", "t")
     assert done.returncode == 0
-    assert "lull: rank 1 was killed; what was done up to the last call that ended is kept\n" in done.stderr
+    assert "lull: rank 1 was killed; the trace contains it up to the last call that ended\n" in done.stderr
     printed(folder)
 
 
@@ -149,14 +149,14 @@ def test_a_damaged_archive_is_one_line(lull: Lull) -> None:
     done = lull.run("trace", "info", "t")
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
-    assert line.startswith("lull: read ") and line.endswith("; is it whole?")
+    assert line.startswith("lull: read ") and line.endswith("; check whether the archive is complete")
 
 
 def test_where_there_is_no_archive_the_line_says_what_to_do(lull: Lull) -> None:
     leave(lull.folder / "t", ring(2))
     done = lull.run("trace", "info", "t")
     assert done.returncode == 1
-    assert "lull trace convert makes one of what was recorded" in done.stderr
+    assert "create one from the records with lull trace convert" in done.stderr
 
 
 @pytest.mark.parametrize(

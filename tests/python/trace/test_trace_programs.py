@@ -119,8 +119,8 @@ def test_beyond_the_limit_the_program_goes_on(tracing: Lull, mpi: MpiLibrary, bu
     small = replace(tracing, env={**ENVIRONMENT, "LULL_TRACE_LIMIT": "128K"})
     done = trace(small, mpi, built, "2000", ranks=2)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("LULL_TRACE_LIMIT is reached; later calls are counted only") == 2
-    assert done.stderr.count("records not kept, for its disk was full or LULL_TRACE_LIMIT reached") == 2
+    assert done.stderr.count("LULL_TRACE_LIMIT is reached; later calls are only counted") == 2
+    assert done.stderr.count("records not kept, because its disk was full or LULL_TRACE_LIMIT was reached") == 2
     printed(tracing.folder / "t")
 
 

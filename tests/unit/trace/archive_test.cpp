@@ -155,7 +155,8 @@ TEST_F(archive_test, killed_and_missing_processes_leave_a_whole_archive_and_are_
   leave(p);
   leave({.rank = 1, .size = 3});
   const conversion made = convert();
-  EXPECT_THAT(made.remarks, testing::ElementsAre(HasSubstr("rank 0 was killed"), HasSubstr("rank 2 has left nothing")));
+  EXPECT_THAT(made.remarks,
+              testing::ElementsAre(HasSubstr("rank 0 was killed"), HasSubstr("rank 2 has left no records")));
   archive_reader archive(folder_.path());
   EXPECT_THAT(archive.all().processes, SizeIs(3));
   analyser visitor(archive.all(), 1);

@@ -214,7 +214,7 @@ TEST_F(replay_test, a_killed_process_is_told_up_to_its_last_call) {
   EXPECT_THAT(whats(events), ElementsAre(happening::send));
   EXPECT_EQ(std::ranges::count(events, happening::enter, &event::what),
             std::ranges::count(events, happening::leave, &event::what));
-  EXPECT_THAT(all.remarks, ElementsAre(HasSubstr("rank 0 was killed"), HasSubstr("rank 2 has left nothing")));
+  EXPECT_THAT(all.remarks, ElementsAre(HasSubstr("rank 0 was killed"), HasSubstr("rank 2 has left no records")));
 }
 
 TEST_F(replay_test, jobs_one_after_another_have_ranks_of_their_own) {
