@@ -39,8 +39,9 @@ std::size_t rendezvous_threshold() {
   try {
     return parse_size(given);
   } catch (const error&) {
-    throw usage_error("read UCX_RNDV_THRESH", "'" + std::string(given) + "' is no number of bytes",
-                      "give one, as in 64k, or auto or inf: fence must know which messages may be overtaken");
+    throw usage_error(
+        "read UCX_RNDV_THRESH", "'" + std::string(given) + "' is not a number of bytes",
+        "set it to a number such as 64k, or to auto or inf: fence must know which messages can be overtaken");
   }
 }
 
@@ -51,7 +52,7 @@ std::string loopback_interface() {
   for (const ifaddrs* one = first; one; one = one->ifa_next)
     if ((one->ifa_flags & IFF_LOOPBACK) != 0 && (one->ifa_flags & IFF_UP) != 0) return one->ifa_name;
   throw error("join the emulated nodes of this host", "its loopback interface is not up",
-              "ip link set lo up, or name another in UCX_NET_DEVICES");
+              "run ip link set lo up, or name another interface in UCX_NET_DEVICES");
 }
 
 // Destroys an object of UCX by this function.
@@ -131,12 +132,12 @@ void set_defaults(const ucx_settings& wanted, ucp_config_t* config) {
   const auto set = [&](const char* name, const char* value, const char* asked) {
     if (is_open(name)) check(library.ucp_config_modify(config, name, value), asked);
   };
-  // Otherwise UCX would use shared memory between emulated nodes, where it loses wake-ups and no wire is emulated.
-  if (wanted.emulated) set("TLS", "tcp,self", "keep UCX to tcp between emulated nodes");
+  // UCX would use shared memory between emulated nodes too, where it loses wake-ups and where no wire is emulated.
+  if (wanted.emulated) set("TLS", "tcp,self", "restrict UCX to tcp between emulated nodes");
   if (wanted.one_host && is_open("NET_DEVICES"))
-    set("NET_DEVICES", loopback_interface().c_str(), "keep UCX to the loopback");
-  // An idle connection does not reveal that its peer has died, so UCX must check it regularly.
-  if (wanted.outlives_peers) set("KEEPALIVE_INTERVAL", "1s", "look after UCX's connections");
+    set("NET_DEVICES", loopback_interface().c_str(), "restrict UCX to the loopback interface");
+  // An idle connection does not show that its peer has died: look after it every so often.
+  if (wanted.outlives_peers) set("KEEPALIVE_INTERVAL", "1s", "monitor UCX's connections");
 }
 
 // Pieces larger than UCX's 8 KiB save most of the system calls of a large message. UCX reads these settings only from
@@ -179,7 +180,7 @@ ucx::ucx(receiver& to, const ucx_settings& wanted)
   check(library.ucp_worker_create(context, &worker, &made), "open a UCX worker");
   worker_.reset(made);
   check(library.ucp_worker_get_efd(made, &event_fd_),
-        "get UCX's event descriptor (UCX_TLS may name a transport without one)");
+        "get UCX's event descriptor (UCX_TLS may name a transport that has none)");
   for (unsigned kind = 0; kind < kinds; ++kind) {
     listeners_[kind] = {this, kind};
     listen(listeners_[kind]);
@@ -273,7 +274,7 @@ void ucx::send(int peer, unsigned kind, outgoing& message, std::span<const std::
                std::size_t bytes, order wanted) {
   auto& to = peers_[static_cast<std::size_t>(peer)];
   if (to.lost) [[unlikely]]
-    return message.lost("it is gone");
+    return message.lost("it has ended");
   if (!to.endpoint) [[unlikely]] {
     const ucs_status_t status = connect(to);
     if (status != UCS_OK) return message.lost(answer(status).c_str());
