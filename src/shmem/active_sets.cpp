@@ -30,7 +30,7 @@ class active_set {
       lull::shmem::examine_range(world_.memory(), call, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync);
       if (size < 1 || start < 0 || start + (size - 1) * stride_ >= world_.pes() || me_ < 0 || me_ >= size ||
           start + me_ * stride_ != world_.me().index())
-        lull::shmem::mistake(call, "the active set reaches beyond the PEs, or the calling PE is not in it");
+        lull::shmem::mistake(call, "the active set contains PEs that do not exist, or does not contain the calling PE");
     }
   }
 

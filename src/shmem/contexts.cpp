@@ -16,7 +16,7 @@ int create(const char* call, shmem_team_t team, long options, shmem_ctx_t* ctx) 
   if (!lull::shmem::team_of(world, team)) return 1;
   if (world.checks() && (options & ~known) != 0)
     lull::shmem::mistake(call, "the options " + std::to_string(options) +
-                                   " are more than SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE and SHMEM_CTX_NOSTORE");
+                                   " contain more than SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE and SHMEM_CTX_NOSTORE");
   auto made = std::make_unique<lull_context>();
   made->team = team;
   if ((options & SHMEM_CTX_PRIVATE) != 0) made->only_thread = std::this_thread::get_id();

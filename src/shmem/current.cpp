@@ -22,7 +22,8 @@ void mistake(const char* call, const std::string& found) {
 
 void examine_thread(const fabric::world& w, const char* call, shmem_ctx_t ctx) {
   if (w.checks() && ctx->only_thread && *ctx->only_thread != std::this_thread::get_id())
-    mistake(call, "the context is private (SHMEM_CTX_PRIVATE) to the thread that made it, and this is another");
+    mistake(call,
+            "the context is private (SHMEM_CTX_PRIVATE) to the thread that created it, but another thread uses it");
 }
 
 void examine_pe(const fabric::world& w, const char* call, int pe) {
@@ -33,7 +34,7 @@ void examine_pe(const fabric::world& w, const char* call, int pe) {
 void examine_range(const fabric::symmetric_memory& memory, const char* call, const char* what, const void* symmetric,
                    std::size_t bytes) {
   if (bytes != 0 && !memory.is_symmetric(symmetric, bytes))
-    mistake(call, std::string(what) + " with its " + counted(bytes, "byte") + " does not lie in symmetric memory");
+    mistake(call, std::string(what) + " with its " + counted(bytes, "byte") + " is not in symmetric memory");
 }
 
 void examine_overlap(const char* call, const void* dest, std::size_t dest_bytes, const void* source,

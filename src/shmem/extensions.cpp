@@ -21,8 +21,8 @@ block_descriptor descriptor_of(const char* call, const std::ptrdiff_t strides[],
                                int levels) {
   here(call);
   if (levels < 0 || levels > block_descriptor::most_levels)
-    lull::shmem::mistake(
-        call, std::to_string(levels) + " levels; there may be 0 to " + std::to_string(block_descriptor::most_levels));
+    lull::shmem::mistake(call, std::to_string(levels) + " levels; the allowed numbers are 0 to " +
+                                   std::to_string(block_descriptor::most_levels));
   block_descriptor s{.levels = static_cast<std::uint32_t>(levels)};
   for (int level = 0; level <= levels; ++level) s.counts[static_cast<std::size_t>(level)] = counts[level];
   for (int level = 0; level < levels; ++level) s.strides[static_cast<std::size_t>(level)] = strides[level];

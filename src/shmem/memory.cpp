@@ -80,7 +80,7 @@ void shmem_free(void* ptr) {
   if (!ptr) return;
   auto& world = here("shmem_free");
   if (world.checks() && !world.memory().size_of(ptr))
-    lull::shmem::mistake("shmem_free", "the address is not one that shmem_malloc or its relatives returned");
+    lull::shmem::mistake("shmem_free", "the address was not returned by shmem_malloc or a related function");
   meet(world, world.memory().offset_of(ptr));
   world.memory().release(ptr);
 }

@@ -69,8 +69,8 @@ void for_rows(const wait::wait_table& table, Visit&& visit) {
 std::string table_words(const job_sums& sums, fabric::world& world) {
   const auto policy = wait::wait_policy_names[static_cast<std::size_t>(world.wait().policy())];
   std::string text = fmt::format(
-      "lull: waiting of {} on {} in {:.3f} s, policy {}; "
-      "CPU time of the PEs {:.3f} s, {:.3f} s of it their progress threads'\n",
+      "lull: waiting of {} on {} in {:.3f} s, policy {}; CPU time of the PEs {:.3f} s, including {:.3f} s of their "
+      "progress threads\n",
       counted(world.pes(), "PE"), counted(world.places().nodes(), "node"), in_s(sums.ns_wall), policy,
       in_s(sums.ns_cpu), in_s(sums.table.ns_progress_cpu));
   text += fmt::format("{:<11} {:>8} {:>10} {:>12} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6}\n", "operation", "up to",
@@ -184,9 +184,9 @@ void job_statistics::report() {
   std::string text = table_words(sums, world_);
   if (setting_text("LULL_STATS") == "pe") text += lines;
   std::fputs(text.c_str(), stderr);
-  regions::leave_in_record("what waiting has cost", "waiting", json_of(sums, world_));
+  regions::leave_in_record("the cost of waiting", "waiting", json_of(sums, world_));
   if (!choices.empty())
-    regions::leave_in_record("what choices have come to", "choices-pes", model::in_json(choices, sums.ns_wall));
+    regions::leave_in_record("the outcome of choices", "choices-pes", model::in_json(choices, sums.ns_wall));
 }
 
 }  // namespace lull::shmem

@@ -100,7 +100,7 @@ void report_waiting(node_bells& node, std::string_view policy, int rank, const r
   std::string text = table_of(sums, policy, node.ranks_of_node());
   if (by_rank) text += sums.lines;
   std::fputs(text.c_str(), stderr);
-  regions::leave_in_record("what waiting has cost", "waiting", json_of(sums, policy, node.ranks_of_node()));
+  regions::leave_in_record("the cost of waiting", "waiting", json_of(sums, policy, node.ranks_of_node()));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "lull: report the cost of waiting: %s\n", error.what());
 }

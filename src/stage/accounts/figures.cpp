@@ -128,10 +128,10 @@ void report(const plan& how, const job_figures& all) {
   const std::string advice = advice_of(how, all);
   std::fprintf(stderr, "%s\n%s%s", table_of(how, all).c_str(), advice.c_str(), advice.empty() ? "" : "\n");
   const std::string json = json_of(how, all);
-  regions::leave_in_record("what the output cost", "output", json);
+  regions::leave_in_record("the cost of output", "output", json);
   const auto choices = accounts_of(how, all);
   if (!choices.empty())
-    regions::leave_in_record("what choices have come to", "choices-output",
+    regions::leave_in_record("the outcome of choices", "choices-output",
                              model::in_json(choices, all.clients.wall_ns / std::max(1, all.clients.processes)));
   std::istringstream files(setting_text("LULL_STAGE_FIGURES"));
   for (std::string file; std::getline(files, file, ':');)
