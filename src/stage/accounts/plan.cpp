@@ -15,10 +15,11 @@ constexpr std::array names{approach_name{approach::time_partitioning, "time-part
                            approach_name{approach::dedicated_nodes, "dedicated-nodes", true}};
 
 constexpr std::string_view wanted_form =
-    "write time-partitioning, dedicated-cores=N or dedicated-nodes=N, with N from 1, or auto";
+    "write time-partitioning, dedicated-cores=N or dedicated-nodes=N with N of at least 1, or auto";
 
 [[noreturn]] void refuse(const std::string& text) {
-  throw usage_error("read setting LULL_STAGE", "'" + text + "' is no way to write output", std::string(wanted_form));
+  throw usage_error("read setting LULL_STAGE", "'" + text + "' is not a method to write output",
+                    std::string(wanted_form));
 }
 
 // "dedicated-cores=2", "dedicated-cores" (1), "time-partitioning", "auto".

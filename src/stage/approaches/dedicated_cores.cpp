@@ -130,7 +130,7 @@ class node_server {
   node_server(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node,
               const storage_limit& storage)
       : writer_(wanted.sync, all.clients_of(others.rank()), storage), progress_(of_node) {
-    if (!progress_) throw error("serve output", "the memory that all processes of the node share could not be had");
+    if (!progress_) throw error("serve output", "could not get memory that all processes of the node share");
     const std::size_t clients = all.clients_of(others.rank()).size();
     if (getrandom(&invitation_.secret, sizeof invitation_.secret, 0) != sizeof invitation_.secret)
       throw error("serve output", describe_errno(errno));
@@ -225,7 +225,7 @@ void node_server::end_of(const member& gone) {
 void node_server::handle(member& from, packet_reader reader, message what, std::array<descriptor, most_passed> passed) {
   if (from.rank == no_server) {
     const bool knows = what == message::hello && reader.take<std::uint64_t>() == invitation_.secret;
-    if (!knows) throw error("join the server of output", "it does not know the secret");
+    if (!knows) throw error("join the server of output", "the client does not have the job's key");
     from.rank = reader.take<int>();
     if (!under_way_.emplace(from.rank, 0).second)
       throw error("join the server of output", "this client has joined already");

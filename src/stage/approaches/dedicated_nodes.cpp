@@ -42,7 +42,7 @@ std::vector<int> assign(int count, std::span<const std::string> nodes) {
     if (std::ranges::find(in_order, node) == in_order.end()) in_order.emplace_back(node);
   if (count >= static_cast<int>(in_order.size()))
     throw usage_error("set " + std::to_string(count) + " nodes aside for output",
-                      "the job has " + std::to_string(in_order.size()),
+                      "the job has only " + std::to_string(in_order.size()),
                       "start it on more nodes, or use dedicated-cores");
   const auto first_dedicated = in_order.end() - count;
   std::vector<int> clients, servers;

@@ -29,7 +29,7 @@ struct preamble {
 };
 constexpr std::uint64_t mark_of_block_files = 0x31304b4c424c4c55;
 
-[[noreturn]] void damaged(const char* why) { throw error("read an iteration that was handed over", why); }
+[[noreturn]] void damaged(const char* why) { throw error("read an iteration from a client", why); }
 
 void put_extents(packet& into, const std::vector<std::int64_t>& values) {
   into.put(static_cast<std::uint32_t>(values.size()));
@@ -54,12 +54,13 @@ block take_block(packet_reader& from) {
   one.position = from.take<std::uint64_t>();
   const std::size_t dimensions = one.all.size();
   if (one.variable.empty() || dimensions == 0 || dimensions > most_dimensions) damaged("a variable has no extents");
-  if (one.offset.size() != dimensions || one.count.size() != dimensions) damaged("a block has other dimensions");
+  if (one.offset.size() != dimensions || one.count.size() != dimensions)
+    damaged("a block and its variable differ in dimensions");
   std::size_t bytes = row_of(one.type).bytes;
   for (std::size_t i = 0; i < dimensions; ++i) {
     const bool inside = one.offset[i] >= 0 && one.count[i] >= 0 && one.offset[i] <= one.all[i] &&
                         one.count[i] <= one.all[i] - one.offset[i];
-    if (!inside) damaged("a block lies outside its variable");
+    if (!inside) damaged("a block is partly outside its variable");
     if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(one.count[i]), &bytes)) damaged("a block is too large");
   }
   return one;
@@ -77,7 +78,7 @@ std::span<const element_row> elements() { return rows; }
 
 const element_row& row_of(element what) {
   const auto* const found = std::ranges::find(rows, what, &element_row::what);
-  if (found == rows.end()) damaged("a variable is of no known type");
+  if (found == rows.end()) damaged("a variable has an unknown type");
   return *found;
 }
 
@@ -108,7 +109,7 @@ head take_head(packet_reader& from) {
   made.process = from.take<std::int32_t>();
   made.processes = from.take<std::int32_t>();
   made.one_file = from.take<bool>();
-  if (made.process < 0 || made.process >= made.processes) damaged("it is of no process");
+  if (made.process < 0 || made.process >= made.processes) damaged("its process number is out of range");
   for (auto left = from.take<std::uint32_t>(); left > 0; --left) made.blocks.push_back(take_block(from));
   for (auto left = from.take<std::uint32_t>(); left > 0; --left) {
     plugin one;
@@ -133,16 +134,16 @@ void write_head(std::byte* memory, const head& what, std::size_t bytes_of_all) {
 
 block_file::block_file(int descriptor) {
   struct stat found {};
-  if (fstat(descriptor, &found) != 0) throw error("read an iteration that was handed over", describe_errno(errno));
+  if (fstat(descriptor, &found) != 0) throw error("read an iteration from a client", describe_errno(errno));
   size_ = static_cast<std::size_t>(found.st_size);
   preamble first{};
   if (size_ < sizeof first) damaged("it is too short");
   void* const mapped = mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
-  if (mapped == MAP_FAILED) throw error("read an iteration that was handed over", describe_errno(errno));
+  if (mapped == MAP_FAILED) throw error("read an iteration from a client", describe_errno(errno));
   memory_ = static_cast<std::byte*>(mapped);
   try {
     std::memcpy(&first, memory_, sizeof first);
-    if (first.mark != mark_of_block_files) damaged("it does not begin as one does");
+    if (first.mark != mark_of_block_files) damaged("its header is wrong");
     if (first.bytes > size_ || first.head_bytes > size_ - sizeof first) damaged("it is too short");
     packet_reader reader({memory_ + sizeof first, first.head_bytes});
     head_ = take_head(reader);

@@ -41,12 +41,12 @@ auto guarded(Call&& call, decltype(call()) otherwise) noexcept {
 }
 
 output& opened(const char* asked) {
-  if (!mine.open) throw usage_error(asked, "no output is open", "call lull_stage_open() before");
+  if (!mine.open) throw usage_error(asked, "no output is open", "call lull_stage_open() first");
   return *mine.open;
 }
 
 std::string text_of(const char* text, const char* asked) {
-  if (text == nullptr) throw usage_error(asked, "it has no name", "give one");
+  if (text == nullptr) throw usage_error(asked, "the name is NULL", "give a name");
   return text;
 }
 
@@ -60,14 +60,14 @@ std::vector<std::string> iterations_in(const std::string& folder) {
     });
   };
   if (!fs::is_directory(folder))
-    throw usage_error("join " + folder, "there is no such folder", "name that of the output");
+    throw usage_error("join " + folder, "there is no such folder", "name the folder of the output");
   const std::string whole = fs::canonical(folder);
   if (holds_parts(whole)) return {whole};
   std::vector<std::string> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(whole))
     if (entry.is_directory() && holds_parts(entry.path())) found.push_back(entry.path());
   std::ranges::sort(found);
-  if (found.empty()) throw usage_error("join " + folder, "it holds no iterations", "name the folder of an output");
+  if (found.empty()) throw usage_error("join " + folder, "it contains no iterations", "name the folder of an output");
   return found;
 }
 
@@ -79,7 +79,7 @@ int lull_stage_open(const char* description, int process, int processes) {
   constexpr const char* asked = "open an output";
   return guarded(
       [&] {
-        if (mine.open) throw usage_error(asked, "one is open", "call lull_stage_close() before");
+        if (mine.open) throw usage_error(asked, "another output is open", "call lull_stage_close() first");
         mine.open.emplace(text_of(description, asked), process, processes);
         return static_cast<int>(LULL_STAGE_OK);
       },
@@ -100,8 +100,7 @@ int lull_stage_place(const char* variable, const int64_t offset[], const int64_t
   constexpr const char* asked = "place a block of the output";
   return guarded(
       [&] {
-        if (offset == nullptr || count == nullptr)
-          throw usage_error(asked, "it has no numbers", "give offset and count");
+        if (offset == nullptr || count == nullptr) throw usage_error(asked, "offset or count is NULL", "give both");
         opened(asked).place(text_of(variable, asked), offset, count);
         return static_cast<int>(LULL_STAGE_OK);
       },
@@ -109,19 +108,19 @@ int lull_stage_place(const char* variable, const int64_t offset[], const int64_t
 }
 
 int64_t lull_stage_bytes(const char* variable) {
-  constexpr const char* asked = "ask for the bytes of a variable";
+  constexpr const char* asked = "get the size of a variable";
   return guarded([&] { return static_cast<int64_t>(opened(asked).block_of(text_of(variable, asked)).bytes()); },
                  int64_t{LULL_STAGE_ERROR});
 }
 
 int lull_stage_dimensions(const char* variable) {
-  constexpr const char* asked = "ask for the dimensions of a variable";
+  constexpr const char* asked = "get the dimensions of a variable";
   return guarded([&] { return static_cast<int>(opened(asked).block_of(text_of(variable, asked)).all.size()); },
                  static_cast<int>(LULL_STAGE_ERROR));
 }
 
 const char* lull_stage_type(const char* variable) {
-  constexpr const char* asked = "ask for the type of a variable";
+  constexpr const char* asked = "get the type of a variable";
   return guarded([&] { return row_of(opened(asked).block_of(text_of(variable, asked)).type).name; },
                  static_cast<const char*>(nullptr));
 }

@@ -29,13 +29,13 @@ class section {
   void allow(std::initializer_list<std::string_view> keys) const {
     for (const auto& [key, value] : table_)
       if (std::ranges::find(keys, key.str()) == keys.end())
-        refuse(fmt::format("there is no key '{}'", key.str()), fmt::format("it knows {}", fmt::join(keys, ", ")));
+        refuse(fmt::format("there is no key '{}'", key.str()), fmt::format("the keys are {}", fmt::join(keys, ", ")));
   }
   [[nodiscard]] std::string text(std::string_view key, const std::string& otherwise) const {
     const toml::node* const found = table_.get(key);
     if (found == nullptr) return otherwise;
     const auto value = found->value_exact<std::string>();
-    if (!value) refuse(fmt::format("{} is no text", key), "write it in quotes");
+    if (!value) refuse(fmt::format("{} is not a string", key), "write it in quotes");
     return *value;
   }
   [[nodiscard]] std::string text(std::string_view key) const {
@@ -48,14 +48,14 @@ class section {
     if (given == nullptr) return found;
     const toml::array* const all = given->as_array();
     if (all == nullptr || all->empty() || all->size() > most_dimensions)
-      refuse(fmt::format("{} is no list of 1 to {} extents", key, most_dimensions), "write e.g. [\"ny\", \"nx\"]");
+      refuse(fmt::format("{} is not a list of 1 to {} extents", key, most_dimensions), "write e.g. [\"ny\", \"nx\"]");
     for (const toml::node& one : *all) {
       if (const auto number = one.value_exact<std::int64_t>())
         found.emplace_back(*number);
       else if (const auto name = one.value_exact<std::string>())
         found.emplace_back(*name);
       else
-        refuse(fmt::format("{} has something that is neither a whole number nor a parameter", key),
+        refuse(fmt::format("{} contains an item that is neither a whole number nor a parameter", key),
                "write 64 or \"nx\"");
     }
     return found;
@@ -64,7 +64,7 @@ class section {
     const toml::node* const found = table_.get(key);
     if (found == nullptr) return otherwise;
     const auto value = found->value_exact<std::int64_t>();
-    if (!value) refuse(fmt::format("{} is no whole number", key), "write one");
+    if (!value) refuse(fmt::format("{} is not a whole number", key), "write a whole number");
     return *value;
   }
   [[nodiscard]] compression packing(std::string_view key, compression otherwise) const;
@@ -73,7 +73,7 @@ class section {
     nlohmann::json made = nlohmann::json::object();
     const toml::node* const found = table_.get(key);
     if (found == nullptr) return made.dump();
-    if (!found->is_table()) refuse(fmt::format("{} is no table", key), "write e.g. { variable = \"temperature\" }");
+    if (!found->is_table()) refuse(fmt::format("{} is not a table", key), "write e.g. { variable = \"temperature\" }");
     for (const auto& [name, value] : *found->as_table()) {
       nlohmann::json& into = made[std::string(name.str())];
       if (const auto text = value.value_exact<std::string>())
@@ -85,7 +85,8 @@ class section {
       else if (const auto truth = value.value_exact<bool>())
         into = *truth;
       else
-        refuse(fmt::format("{} of {} is no single value", name.str(), key), "write text, a number, true or false");
+        refuse(fmt::format("{} of {} is not a single value", name.str(), key),
+               "write a string, a number, true or false");
     }
     return made.dump();
   }
@@ -117,7 +118,7 @@ compression section::packing(std::string_view key, compression otherwise) const 
   const char* const end = given.data() + given.size();
   const auto [rest, status] = std::from_chars(given.data() + colon + 1, end, made.level);
   if (status != std::errc{} || rest != end || made.level < row->least || made.level > row->most)
-    refuse(fmt::format("'{}' is no level of {}", given, row->name),
+    refuse(fmt::format("'{}' is not a valid level of {}", given, row->name),
            fmt::format("write {}:{} to {}:{}", row->name, row->least, row->name, row->most));
   return made;
 }
@@ -174,7 +175,7 @@ class reader {
     const toml::node* const found = root_.get(name);
     if (found == nullptr) return none;
     if (!found->is_table())
-      section(file_, name, none).refuse("it is no table", fmt::format("begin it with [{}]", name));
+      section(file_, name, none).refuse("it is not a table", fmt::format("begin it with [{}]", name));
     return *found->as_table();
   }
 
@@ -184,7 +185,7 @@ class reader {
     for (const auto& [key, value] : all) {
       if (!value.is_table())
         section(file_, name, all)
-            .refuse(fmt::format("{} is no table", key.str()), fmt::format("write [{}.{}]", name, key.str()));
+            .refuse(fmt::format("{} is not a table", key.str()), fmt::format("write [{}.{}]", name, key.str()));
       found.emplace_back(std::string(key.str()), value.as_table());
     }
     // In the order of the file: toml++ sorts tables by name.
@@ -207,14 +208,15 @@ class reader {
     layout one{type_of(of), of.extents("extents"), of.extents("cut")};
     if (one.all.empty()) of.refuse("it has no extents", "write e.g. extents = [\"ny\", \"nx\"]");
     if (!one.cut.empty() && one.cut.size() != one.all.size())
-      of.refuse("cut has another number of dimensions than extents", "write one number of parts for each");
+      of.refuse("cut and extents differ in the number of dimensions", "write one number of parts for each dimension");
     made_.layouts[name] = std::move(one);
   }
 
   void read_variable(const std::string& name, const toml::table& from) {
     const section of(file_, "variables." + name, from);
     of.allow({"layout", "unit", "compression"});
-    if (!is_name(name)) of.refuse("this is no name of a variable", "use letters, digits, and / between groups");
+    if (!is_name(name))
+      of.refuse("this is not a valid name of a variable", "use letters, digits, and / between groups");
     described_variable one{name, of.text("layout"), of.text("unit", ""), of.packing("compression", packed_)};
     if (!made_.layouts.contains(one.layout))
       of.refuse("there is no layout '" + one.layout + "'", "describe it in [layouts." + one.layout + "]");
@@ -228,7 +230,7 @@ class reader {
     made_.folder = (folder_ / folder).lexically_normal();
     made_.name = of.text("name", "output");
     if (!is_name(made_.name) || made_.name.find('/') != std::string::npos)
-      of.refuse("name is no name of files", "use letters and digits");
+      of.refuse("name is not a valid file name", "use letters and digits");
     const std::string files = of.text("files", "process");
     if (files != "process" && files != "server") of.refuse("files is '" + files + "'", "write process or server");
     made_.file_of_server = files == "server";
@@ -240,18 +242,19 @@ class reader {
     if (given == nullptr) return;
     const toml::array* const all = given->as_array();
     if (all == nullptr || !all->is_array_of_tables())
-      section(file_, "plugins", root_).refuse("it is no list of tables", "begin each with [[plugins]]");
+      section(file_, "plugins", root_).refuse("it is not a list of tables", "begin each with [[plugins]]");
     for (const toml::node& one : *all) {
       const section of(file_, "plugins", *one.as_table());
       of.allow({"library", "function", "python", "every", "options"});
       plugin made{of.text("library", ""), of.text("function", ""), of.text("python", ""), of.number("every", 1),
                   of.json("options")};
       if (made.python.empty() == made.library.empty() || made.library.empty() != made.function.empty())
-        of.refuse("it names no function", "give library and function, or python = \"file.py:function\"");
+        of.refuse("it does not name a function", "give library and function, or python = \"file.py:function\"");
       if (made.every < 1) of.refuse("every is less than 1", "write 1 or more");
       if (made.library.find('/') != std::string::npos) made.library = (folder_ / made.library).lexically_normal();
       if (!made.python.empty()) {
-        if (made.python.find(':') == std::string::npos) of.refuse("python names no function", "write file.py:function");
+        if (made.python.find(':') == std::string::npos)
+          of.refuse("python does not name a function", "write file.py:function");
         if (made.python.find(".py:") != std::string::npos) made.python = (folder_ / made.python).lexically_normal();
       }
       made_.plugins.push_back(std::move(made));
@@ -271,7 +274,7 @@ std::int64_t value_of(const description& what, const extent& of, const std::stri
   const auto found = what.parameters.find(name);
   if (found == what.parameters.end())
     throw usage_error("lay out " + layout, "the parameter " + name + " has no value",
-                      "give it one in [parameters], or by lull_stage_set()");
+                      "set it in [parameters] or with lull_stage_set()");
   return found->second;
 }
 
@@ -314,10 +317,10 @@ std::vector<block> blocks_of(const description& what) {
     std::int64_t bytes = static_cast<std::int64_t>(row_of(how.type).bytes);
     for (const std::int64_t extent : one.all)
       if (extent < 1 || __builtin_mul_overflow(bytes, extent, &bytes))
-        refuse("an extent is less than 1, or all are too large");
+        refuse("an extent is less than 1, or the extents are too large");
     for (std::size_t i = 0; i < parts.size(); ++i)
       if (parts[i] < 1 || parts[i] > (std::int64_t{1} << 24))
-        refuse("it is cut into less than 1 part, or into too many");
+        refuse("cut has a number of parts that is less than 1 or too large");
     if (!parts.empty()) cut(one, parts, what.parameters.at("process"));
     made.push_back(std::move(one));
   }

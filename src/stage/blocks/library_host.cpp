@@ -51,7 +51,7 @@ std::string call_once(const descriptor& socket, lull_stage_plugin function, pack
   const iteration all(numbers, path);
   const lull_stage_iteration seen = all.for_plugin(with);
   const int code = function(&seen);
-  return code == 0 ? "" : "it gave " + std::to_string(code);
+  return code == 0 ? "" : "it returned " + std::to_string(code);
 }
 
 std::string why(const std::exception& problem) { return problem.what(); }
@@ -116,7 +116,7 @@ void library_host::has_ended() {
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) continue;
   process_ = -1;
   throw error(asked, WIFSIGNALED(status) ? fmt::format("its process was ended by signal {}", WTERMSIG(status))
-                                         : std::string("it has ended its process"));
+                                         : std::string("it has exited its process"));
 }
 
 void library_host::hear_answer() {

@@ -47,7 +47,7 @@ std::string made_folder(const std::string& folder) {
 
 description checked(const std::string& text, int process, int processes) {
   if (process < 0 || process >= processes)
-    throw usage_error("begin the output of a process", fmt::format("it is number {} of {}", process, processes),
+    throw usage_error("begin the output of a process", fmt::format("its number is {} of {}", process, processes),
                       "number them from 0");
   return read_description(text, process, processes);
 }
@@ -66,7 +66,7 @@ output::output(const std::string& description, int process, int processes)
 void output::set(const std::string& parameter, std::int64_t value) {
   const std::string asked = "set the parameter " + parameter;
   if (parameter == "process" || parameter == "processes") throw usage_error(asked, "Lull sets it", "use another name");
-  if (memory_) throw usage_error(asked, "an iteration has been begun", "set it before the first variable is written");
+  if (memory_) throw usage_error(asked, "an iteration has begun", "set it before the first variable is written");
   description_.parameters[parameter] = value;
   laid_out_ = false;
 }
@@ -95,7 +95,7 @@ block& output::find(const std::string& variable) {
   lay_out();
   const auto found = std::ranges::find(head_.blocks, variable, &block::variable);
   if (found == head_.blocks.end())
-    throw usage_error("write the variable " + variable, "the description has none of that name",
+    throw usage_error("write the variable " + variable, "the description does not contain it",
                       "describe it in [variables]");
   return *found;
 }
@@ -105,16 +105,17 @@ const block& output::block_of(const std::string& variable) { return find(variabl
 void output::place(const std::string& variable, const std::int64_t* offset, const std::int64_t* count) {
   block& one = find(variable);
   const std::string asked = "place the block of " + variable;
-  if (one.position > 0) throw usage_error(asked, "it has been written in this iteration", "place it before");
+  if (one.position > 0)
+    throw usage_error(asked, "it has been written in this iteration", "place it before you write it");
   const std::size_t dimensions = one.all.size();
   const part wanted{{offset, offset + dimensions}, {count, count + dimensions}};
   for (std::size_t i = 0; i < dimensions; ++i)
     if (wanted.offset[i] < 0 || wanted.count[i] < 0 || wanted.offset[i] > one.all[i] ||
         wanted.count[i] > one.all[i] - wanted.offset[i])
       throw usage_error(asked,
-                        fmt::format("in dimension {} it is to begin at {} and have {} of {}", i, wanted.offset[i],
+                        fmt::format("in dimension {} it would begin at {} with {} of {} elements", i, wanted.offset[i],
                                     wanted.count[i], one.all[i]),
-                        "a block lies within its variable");
+                        "a block must be within its variable");
   one.offset = wanted.offset;
   one.count = wanted.count;
   placed_[variable] = wanted;
@@ -139,10 +140,11 @@ void output::write(const std::string& variable, const void* data) {
       !description_.layouts.at(std::ranges::find(description_.variables, variable, &described_variable::name)->layout)
            .cut.empty();
   if (!has_place)
-    throw usage_error("write the variable " + variable, "where this process's block lies is not known",
-                      "say cut in its layout, or call lull_stage_place()");
+    throw usage_error("write the variable " + variable, "the position of this process's block is unknown",
+                      "set cut in its layout, or call lull_stage_place()");
   if (bytes == 0) return;
-  if (data == nullptr) throw usage_error("write the variable " + variable, "there are no data", "give their address");
+  if (data == nullptr)
+    throw usage_error("write the variable " + variable, "the data pointer is NULL", "give the address of the data");
   if (!memory_) begin();
   if (one.position == 0) {
     const std::size_t position = at_page(used_);

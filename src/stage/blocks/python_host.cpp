@@ -19,7 +19,8 @@ constexpr const char* asked = "run the plug-in";
 constexpr int socket_of_host = 3;
 
 [[noreturn]] void has_ended() {
-  throw error(asked, "its Python has ended", "LULL_STAGE_PYTHON must name one that has Lull");
+  throw error(asked, "its Python process has ended",
+              "set LULL_STAGE_PYTHON to a Python interpreter for which Lull is installed");
 }
 
 // The folder of the package comes first, the working directory last.
@@ -37,7 +38,8 @@ pid_t start(const std::string& python, const descriptor& socket) {
                            .signals_as_new = true};
   pid_t child = -1;
   if (const int failed = host.start(child); failed != 0)
-    throw error(asked, "cannot start " + python + ": " + describe_errno(failed), "set LULL_STAGE_PYTHON to a Python");
+    throw error(asked, "cannot start " + python + ": " + describe_errno(failed),
+                "set LULL_STAGE_PYTHON to a Python interpreter");
   return child;
 }
 

@@ -47,7 +47,7 @@ constexpr std::array rows{form_row{form::whole, write_whole_files}, form_row{for
 
 amount write_together(form what, std::span<const handed_over> all, bool sync) {
   const auto* const row = std::ranges::find(rows, what, &form_row::what);
-  if (row == rows.end()) throw error("write output", "it is in a form that this Lull does not know");
+  if (row == rows.end()) throw error("write output", "this version of Lull does not know its form");
   return row->write(all, sync);
 }
 

@@ -31,7 +31,7 @@ descriptor new_pages(std::size_t bytes) {
   descriptor made(memfd_create("lull-stage-progress", MFD_CLOEXEC));
   // Allocated now, so that a lack of memory is an error here and no SIGBUS later.
   const int failed = made ? allocate_pages(made.get(), bytes) : errno;
-  if (failed != 0) throw error("share how far output is", describe_errno(failed));
+  if (failed != 0) throw error("share the progress of output", describe_errno(failed));
   return made;
 }
 

@@ -363,7 +363,7 @@ void client::state::handle(const answer& got) {
 // it.
 void client::state::recover() {
   served_ = false;
-  std::fprintf(stderr, "lull stage: process %d has lost its server; it writes its output itself from now on\n", rank_);
+  std::fprintf(stderr, "lull stage: process %d has lost its server; from now on it writes its output itself\n", rank_);
   while (!outstanding_.empty()) {
     auto& [number, file] = *outstanding_.first();
     const destination place = where(number, file);

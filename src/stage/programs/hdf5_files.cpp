@@ -105,7 +105,7 @@ void report_plainly(const char* line) { (void)!write(STDERR_FILENO, line, __buil
 
 void decline(files& of, const std::string& name, const std::string& why) {
   if (of.reports && of.reported.insert(why).second)
-    fmt::print(stderr, "lull: stage {}: {}; the program writes it by itself\n", name, why);
+    fmt::print(stderr, "lull: stage {}: {}; the program writes it itself\n", name, why);
 }
 
 void report_failures(files& of) {
@@ -190,7 +190,8 @@ bool wait_for_others(files& of, const file_identity* place) {
   const client* const by = of.client_of_handlers;
   if (by == nullptr || by->wait_for_others(place)) return true;
   of.missed = true;
-  report_plainly("lull: wait for the output of another process: it will not be written; what is there is old\n");
+  report_plainly(
+      "lull: wait for the output of another process: it will not be written, and the existing file is out of date\n");
   return false;
 }
 
@@ -373,8 +374,7 @@ hdf5_id open(const hdf5_library& library, const char* name, unsigned flags, hdf5
     if ((flags & read_write) != 0 && name != nullptr && of.by != nullptr && of.handed_over.contains(path_of(name))) {
       ++of.counts.others.appended;
       if (of.reports && of.reported.insert("reopened").second)
-        fmt::print(stderr, "lull: stage {}: it is opened again to be changed; the program changes it by itself\n",
-                   name);
+        fmt::print(stderr, "lull: stage {}: it is opened again for changes; the program writes them itself\n", name);
     }
   } catch (const std::exception& problem) {
     report(problem);
@@ -490,7 +490,7 @@ file_counts end_staging_hdf5_files() {
     front.watch(descriptor, 0);
     if (one.given || !give_or_report(of, one)) continue;
     ++of.counts.others.late;
-    decline(of, one.file.final_path(), "it is open when MPI ends");
+    decline(of, one.file.final_path(), "it is still open when MPI ends");
   }
   if (of.by != nullptr) (void)of.by->meets_failure();
   of.counts.missed = of.missed;

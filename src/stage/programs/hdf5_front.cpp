@@ -168,7 +168,7 @@ const hdf5_library* library_of(const void* code, const char* name) {
   }
   pthread_mutex_unlock(&known.mutex);
   if (library == nullptr)
-    fprintf(stderr, "lull: call %s: no HDF5 library that is loaded has it; the call fails\n", name);
+    fprintf(stderr, "lull: call %s: no loaded HDF5 library has this function; the call fails\n", name);
   return library;
 }
 

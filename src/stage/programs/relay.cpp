@@ -54,7 +54,7 @@ bool take_message(int socket, std::vector<std::byte>& into) {
   return take(socket, &bytes, sizeof bytes) && take_message(socket, bytes, into);
 }
 
-[[noreturn]] void rank_is_gone() { throw error("serve a program", "the rank that has started this server is gone"); }
+[[noreturn]] void rank_is_gone() { throw error("serve a program", "the rank that started this server has ended"); }
 
 }  // namespace
 
@@ -80,8 +80,8 @@ std::optional<int> relay(int socket, exchange& all, std::span<const std::string>
   }
   if (is_over) return std::nullopt;
   std::fprintf(stderr,
-               "lull: serve the program's output: the server has ended before it had begun; its clients wait for it, "
-               "so the job ends\n");
+               "lull: serve the program's output: the server ended before it had started, and its clients wait for it; "
+               "the job ends\n");
   return cannot_serve;
 }
 

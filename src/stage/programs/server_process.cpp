@@ -56,7 +56,7 @@ int serve_in_own_process(exchange& all, std::span<const std::string> nodes_by_ra
 
 descriptor start_keeper() noexcept try {
   auto [mine, its] = open_socket_pair(SOCK_SEQPACKET);
-  if (!mine) fail("connect to a keeper", errno);
+  if (!mine) fail("connect to the process that keeps files", errno);
   start(program(), its, "keep");
   return std::move(mine);
 } catch (const std::exception& problem) {

@@ -46,16 +46,16 @@ const char* why_not_staged(const hdf5_library& library, unsigned flags, hdf5_id 
   if (version == nullptr || version(&major, &minor, &release) < 0 || (major == 1 && minor < 10))
     return "Lull stages files of HDF5 1.10 and later";
   if ((flags & swmr_write) != 0) return "others may read it while it is written (SWMR)";
-  if (text_of_environment("HDF5_VOL_CONNECTOR") != nullptr) return "HDF5_VOL_CONNECTOR names another storage";
+  if (text_of_environment("HDF5_VOL_CONNECTOR") != nullptr) return "HDF5_VOL_CONNECTOR names another connector";
   const char* const named = text_of_environment("HDF5_DRIVER");
   if (named != nullptr && std::string_view(named) != "sec2")
     return "HDF5_DRIVER names another driver than HDF5's default";
   if (access == default_list) return nullptr;
   const auto driver_of = in<hdf5_id(hdf5_id)>(library, "H5Pget_driver");
-  if (driver_of == nullptr) return "this HDF5 does not tell its driver";
+  if (driver_of == nullptr) return "this HDF5 does not report its driver";
   const hdf5_id driver = driver_of(access);
   if (driver >= 0 && driver == default_driver(library, access, driver_of)) return nullptr;
-  return driver >= 0 && driver == mpi_driver(library) ? "it is one file of several processes (MPI-IO)"
+  return driver >= 0 && driver == mpi_driver(library) ? "several processes share the file (MPI-IO)"
                                                       : "the program has chosen another driver than HDF5's default";
 }
 

@@ -97,8 +97,8 @@ class staging_of_program final : public staging {
     plan_.begin_thread = begin_own_thread;
     const std::vector<int> clients = roles_.clients();
     sets_aside_ = static_cast<int>(clients.size()) < roles_.processes();
-    speaks_ = clients.front() == rank_;
-    if (plan_.by_model && speaks_)
+    is_reporter_ = clients.front() == rank_;
+    if (plan_.by_model && is_reporter_)
       say(fmt::format("stage the program's output: auto takes {}, by the model, without figures of an earlier run{}",
                       name_of(plan_),
                       sets_aside_ ? fmt::format("; the program sees {} of {} ranks", clients.size(), roles_.processes())
@@ -112,7 +112,7 @@ class staging_of_program final : public staging {
     try {
       return serve_in_own_process(all, nodes_);
     } catch (const error& problem) {
-      say(fmt::format("{}; its rank serves", problem.what()));
+      say(fmt::format("{}; its rank serves instead", problem.what()));
     }
     return stage::serve(plan_, roles_, all);
   } catch (const std::exception& problem) {
@@ -126,7 +126,7 @@ class staging_of_program final : public staging {
     client_ = client::join(plan_, roles_, all);
     outlet_ = std::make_unique<outlet_of_client>(*client_);
     outlet_of_process = outlet_.get();
-    if (!stage_hdf5_files(*client_, roles_.server_of(rank_) != no_server, speaks_) && speaks_)
+    if (!stage_hdf5_files(*client_, roles_.server_of(rank_) != no_server, is_reporter_) && is_reporter_)
       say("stage the program's output: liblull-hdf5.so is not preloaded; start the program by `lull stage`");
   } catch (const std::exception& problem) {
     say(problem.what());
@@ -154,7 +154,7 @@ class staging_of_program final : public staging {
     mine.figures.others = files.others;
     mine.created = files.created + static_cast<std::int64_t>(outlet_->handed_over.files);
     const counts sum = sum_of(clients.all(std::as_bytes(std::span(&mine, 1))));
-    if (speaks_) report(sum);
+    if (is_reporter_) report(sum);
   } catch (const std::exception& problem) {
     fail(problem.what());
   }
@@ -163,10 +163,10 @@ class staging_of_program final : public staging {
   // Servers print the cost of their clients' output.
   void report(const counts& sum) const {
     if (sum.created == 0)
-      say(fmt::format(
-          "stage the program's output by {}: no file came by HDF5; either it writes none, or HDF5 is linked "
-          "statically into it: link it with the shared library",
-          name_of(plan_)));
+      say(
+          fmt::format("stage the program's output by {}: HDF5 wrote no file; either the program writes none, or HDF5 "
+                      "is linked statically into it: link it with the shared library",
+                      name_of(plan_)));
     else if (!sets_aside_)
       stage::report(plan_, {sum.figures, {}, static_cast<int>(std::set(nodes_.begin(), nodes_.end()).size())});
   }
@@ -176,7 +176,7 @@ class staging_of_program final : public staging {
   roles roles_;
   int rank_;
   bool sets_aside_ = false;
-  bool speaks_ = false;
+  bool is_reporter_ = false;
   std::int64_t joined_ns_ = 0;
   std::int64_t joined_cpu_ns_ = 0;
   std::unique_ptr<client> client_;
@@ -191,6 +191,6 @@ lull::stage::outlet* lull_stage_outlet() noexcept { return lull::stage::outlet_o
 lull::stage::staging* lull_stage_begin(lull::stage::exchange& all) noexcept try {
   return new lull::stage::staging_of_program(all);
 } catch (const std::exception& problem) {
-  if (all.rank() == 0) lull::stage::say(std::string(problem.what()) + "; the program writes by itself");
+  if (all.rank() == 0) lull::stage::say(std::string(problem.what()) + "; the program writes its output itself");
   return nullptr;
 }

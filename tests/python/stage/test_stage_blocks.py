@@ -288,11 +288,11 @@ def test_what_some_processes_have_not_written_is_missing_and_said(lull: Lull) ->
     assert not joined.exists()
     done = lull.run("join", "out")
     assert done.returncode == 0
-    assert done.stderr == f"lull: {joined}: what 1 process of 2 wrote is missing\n"
+    assert done.stderr == f"lull: {joined}: the output of 1 process of 2 is missing\n"
     with h5py.File(joined) as file:
         np.testing.assert_array_equal(file["temperature"][:6], CELLS[:6])
         assert np.isnan(file["temperature"][6:]).all()
-    with pytest.raises(LullError, match="holds no iterations"):
+    with pytest.raises(LullError, match="contains no iterations"):
         join(lull.folder)
 
 
@@ -312,14 +312,14 @@ def test_of_two_files_of_a_process_the_newer_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda output: output.write("pressure", np.zeros(3)), "the description has none of that name"),
+        (lambda output: output.write("pressure", np.zeros(3)), "the description does not contain it"),
         (lambda output: output.write("temperature", np.zeros((6, 10), np.float32)), "its type is float64"),
         (lambda output: output.write("temperature", np.zeros((5, 10))), "block has 480 bytes, not 400"),
-        (lambda output: output.write("flow/cell", np.zeros(0, np.int32)), "block lies is not known"),
-        (lambda output: output.place("flow/cell", (0, 0), (13, 10)), "begin at 0 and have 13 of 12"),
+        (lambda output: output.write("flow/cell", np.zeros(0, np.int32)), "process's block is unknown"),
+        (lambda output: output.place("flow/cell", (0, 0), (13, 10)), "begin at 0 with 13 of 12 elements"),
         (lambda output: output.place("flow/cell", (0,), (1,)), "it has 2 dimensions"),
         (lambda output: output.end_iteration(-1), "less than 0"),
-        (lambda output: Output("x\n", 0, 1), "one is open"),
+        (lambda output: Output("x\n", 0, 1), "another output is open"),
     ],
 )
 def test_mistakes_are_one_line_and_change_nothing(tmp_path: Path, call: object, said: str) -> None:
@@ -510,7 +510,7 @@ options = { variable = "temperature", low = 0.0, high = 2120.0 }
     failures = [line for line in done.stderr.splitlines() if "look.py:fail" in line]
     assert len(failures) == 1 and "ValueError: not today" in failures[0]
     assert done.stderr.count("look.so:crash with iteration 0: run the plug-in: its process was ended by signal 11") == 1
-    assert done.stderr.count("look.so:leave with iteration 0: run the plug-in: it has ended its process") == 1
+    assert done.stderr.count("look.so:leave with iteration 0: run the plug-in: it has exited its process") == 1
 
 
 def test_a_plug_in_runs_where_there_are_no_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -548,7 +548,7 @@ with Output({str(tmp_path / "air.toml")!r}, 0, 1) as output:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=TIMEOUT_S)
     [line] = [line for line in done.stderr.splitlines() if "png_slice" in line]
-    assert "LULL_STAGE_PYTHON must name one that has Lull" in line
+    assert "set LULL_STAGE_PYTHON to a Python interpreter for which Lull is installed" in line
     assert len(list((tmp_path / "out").glob("*.h5"))) == 2
 
 

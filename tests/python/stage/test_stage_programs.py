@@ -162,8 +162,8 @@ def test_files_used_in_other_ways_than_created_and_closed(job: Job, built: Path,
     assert job.files("dedicated-cores=1") == job.files("plain")
     said = [line for line in done.stderr.splitlines() if line.startswith("lull: ")]
     assert len(said) == (how != "late")
-    assert how != "again" or "opened again to be changed" in said[0]
-    assert how != "open" or "it is open when MPI ends" in said[0]
+    assert how != "again" or "opened again for changes" in said[0]
+    assert how != "open" or "it is still open when MPI ends" in said[0]
 
 
 @each_library
@@ -174,7 +174,7 @@ def test_a_program_sees_mpi_as_without(job: Job, tmp_path: Path, tool: str) -> N
     done = job.mpi.run(5, behaviours, tmp_path / "file", tools=tools)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.split()) == 11
-    assert "no file came by HDF5" in done.stderr
+    assert "HDF5 wrote no file" in done.stderr
     if tool:
         assert [process.rank for process in read_raw(tmp_path / "trace")] == [0, 1, 2, 3]
 
@@ -278,7 +278,7 @@ def test_hdf5_linked_statically_is_pointed_out_at_the_end(job: Job, built: Path)
     stage = job.mpi.compiled("stage/stage_hdf5.c", here, *flags("--cflags", HDF5), str(archive), *rest)
     done = job.run(3, "dedicated-cores=1", stage, "1")
     assert sorted(job.files("dedicated-cores=1")) == ["out.0.0.h5", "out.0.1.h5"]
-    assert "no file came by HDF5" in done.stderr
+    assert "HDF5 wrote no file" in done.stderr
 
 
 def test_one_file_of_several_processes_is_written_by_the_program(tmp_path: Path, built: Path) -> None:
@@ -289,7 +289,7 @@ def test_one_file_of_several_processes_is_written_by_the_program(tmp_path: Path,
     done = mpi.run(3, source, tmp_path / "shared.h5", tools={"LULL_STAGE": "dedicated-cores=1"}, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "shared.h5").exists()
-    assert done.stderr.count("it is one file of several processes (MPI-IO); the program writes it by itself") == 1
+    assert done.stderr.count("several processes share the file (MPI-IO); the program writes it itself") == 1
 
 
 @each_library
@@ -303,7 +303,7 @@ def test_children_of_a_program_pass_untouched(job: Job) -> None:
 def test_ranks_that_would_leave_no_client_are_refused_in_a_line(job: Job, built: Path) -> None:
     done = job.run(2, "dedicated-nodes=1", program(job.mpi, built), "1")
     said = [line for line in done.stderr.splitlines() if line.startswith("lull: ")]
-    assert len(said) == 1 and said[0].endswith("the program writes by itself")
+    assert len(said) == 1 and said[0].endswith("the program writes its output itself")
     assert sorted(done.stdout.splitlines()) == ["0 of 2", "1 of 2"]
 
 

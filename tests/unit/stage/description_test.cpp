@@ -96,19 +96,19 @@ TEST(description, refuses_what_it_does_not_know_and_names_the_place) {
   EXPECT_EQ(what_of(small), "");
   EXPECT_THAT(what_of(with("unit", "units")), HasSubstr("[variables.b]: there is no key 'units'"));
   EXPECT_THAT(what_of(with("float32", "real")), HasSubstr("[layouts.field]: there is no type 'real'"));
-  EXPECT_THAT(what_of(with("[2, \"columns\"]", "[2]")), HasSubstr("another number of dimensions"));
+  EXPECT_THAT(what_of(with("[2, \"columns\"]", "[2]")), HasSubstr("differ in the number of dimensions"));
   EXPECT_THAT(what_of(with("[2, \"columns\"]", "[2, 1.5]")), HasSubstr("neither a whole number nor a parameter"));
   EXPECT_THAT(what_of(with("layout = \"field\"", "layout = \"line\"")), HasSubstr("there is no layout 'line'"));
-  EXPECT_THAT(what_of(with("zstd:7", "zstd:20")), HasSubstr("no level of zstd; write zstd:1 to zstd:19"));
+  EXPECT_THAT(what_of(with("zstd:7", "zstd:20")), HasSubstr("not a valid level of zstd; write zstd:1 to zstd:19"));
   EXPECT_THAT(what_of(with("\"gzip\"", "\"lzma\"")), HasSubstr("[output]: there is no compression 'lzma'"));
   EXPECT_THAT(what_of(with("\"server\"", "\"all\"")), HasSubstr("write process or server"));
-  EXPECT_THAT(what_of(with("name = \"air\"", "name = \"a/b\"")), HasSubstr("name is no name of files"));
-  EXPECT_THAT(what_of(with("nx = 10", "nx = 10.5")), HasSubstr("nx is no whole number"));
+  EXPECT_THAT(what_of(with("name = \"air\"", "name = \"a/b\"")), HasSubstr("name is not a valid file name"));
+  EXPECT_THAT(what_of(with("nx = 10", "nx = 10.5")), HasSubstr("nx is not a whole number"));
   EXPECT_THAT(what_of(with("nx = 10", "process = 10")), HasSubstr("process is set by Lull"));
   EXPECT_THAT(what_of(with("nx = 10", "nx = ")), HasSubstr("line 3"));
   EXPECT_THAT(what_of(text + "[mesh]\n"), HasSubstr("there is no key 'mesh'"));
   EXPECT_THAT(what_of(text + "[[plugins]]\npython = \"x\"\n"), HasSubstr("write file.py:function"));
-  EXPECT_THAT(what_of(text + "[[plugins]]\nlibrary = \"x\"\n"), HasSubstr("it names no function"));
+  EXPECT_THAT(what_of(text + "[[plugins]]\nlibrary = \"x\"\n"), HasSubstr("it does not name a function"));
   EXPECT_THAT(what_of("/missing.toml"), HasSubstr("/missing.toml"));
 }
 

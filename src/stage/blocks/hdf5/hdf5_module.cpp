@@ -18,9 +18,9 @@ const module_functions& functions() {
   static const module_functions* const found = [] {
     constexpr const char* asked = "write blocks of variables";
     void* const handle = dlopen("liblull-stage-hdf5.so", RTLD_NOW | RTLD_LOCAL | own_functions_first);
-    if (handle == nullptr) throw error(asked, dlerror(), "install Lull again, and HDF5");
+    if (handle == nullptr) throw error(asked, dlerror(), "install HDF5, and install Lull again");
     const auto ask = reinterpret_cast<decltype(&lull_stage_hdf5)>(dlsym(handle, "lull_stage_hdf5"));
-    if (ask == nullptr) throw error(asked, "liblull-stage-hdf5.so is another's", "install Lull again");
+    if (ask == nullptr) throw error(asked, "liblull-stage-hdf5.so does not belong to this Lull", "install Lull again");
     return ask();
   }();
   return *found;

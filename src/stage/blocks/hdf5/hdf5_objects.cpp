@@ -14,7 +14,7 @@ void fail_as_hdf5_says() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first, &cause);
-  throw hdf5_failure{cause.empty() ? "HDF5 gives no reason" : "HDF5 says: " + cause};
+  throw hdf5_failure{cause.empty() ? "HDF5 reports no reason" : "HDF5 reports: " + cause};
 }
 
 hid_t hdf5_constant(hid_t seen, const char* variable) {

@@ -114,9 +114,10 @@ std::map<std::string, virtual_variable> variables_of(const std::map<int, source>
       virtual_variable& of = found[each.variable];
       if (of.like == nullptr) of.like = &each;
       if (each.type != of.like->type || each.all != of.like->all)
-        throw error("write " + path,
-                    fmt::format("process {} has another type or other extents of {} than those before it", process,
-                                each.variable));
+        throw error(
+            "write " + path,
+            fmt::format("process {} describes {} with another type or other extents than the processes before it",
+                        process, each.variable));
       if (each.position > 0 && each.bytes() > 0) of.from.emplace_back(&each, &one);
     }
   return found;
@@ -155,7 +156,7 @@ std::string write_virtual_file(const std::string& folder, int wanted, bool sync)
   const quiet_hdf5 meanwhile;
   const std::vector<part> parts = parts_in(folder, wanted);
   if (parts.empty() || parts.back().heads.empty()) {
-    if (wanted == 0) throw error("join " + folder, "it holds no files of an iteration");
+    if (wanted == 0) throw error("join " + folder, "it contains no files of an iteration");
     return {};
   }
   const head& newest = parts.back().heads.front();
@@ -170,7 +171,8 @@ std::string write_virtual_file(const std::string& folder, int wanted, bool sync)
     for (const auto& [name, what] : variables) write_variable(file, name, what);
   });
   if (missing == 0) return {};
-  return fmt::format("{}: what {} of {} wrote is missing", where.path, counted(missing, "process"), newest.processes);
+  return fmt::format("{}: the output of {} of {} is missing", where.path, counted(missing, "process"),
+                     newest.processes);
 }
 
 }  // namespace lull::stage::blocks
