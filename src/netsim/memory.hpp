@@ -15,7 +15,7 @@
 namespace lull::netsim {
 
 inline constexpr const char* less_memory =
-    "simulate fewer nodes, processes or virtual channels, or give it more memory";
+    "simulate fewer nodes, processes or virtual channels, or use a machine with more memory";
 
 // Returns what `f` returns. Throws lull::error with the text of `asked` if an allocation in `f` fails.
 template <class F>
@@ -41,7 +41,7 @@ inline void require_memory(std::uint64_t links, std::uint64_t bytes, std::uint64
   constexpr double gb = 1e9;
   if (bytes > of_machine)
     throw error("simulate the network",
-                fmt::format("its {} links need {:.1f} GB of memory, and there are {:.1f} GB", links,
+                fmt::format("its {} links need {:.1f} GB of memory, but the machine has {:.1f} GB", links,
                             static_cast<double>(bytes) / gb, static_cast<double>(of_machine) / gb),
                 less_memory);
 }

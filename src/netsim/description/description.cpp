@@ -98,13 +98,13 @@ placement placement_of(const values& given, const position& at) {
   for (const std::int64_t node : numbers_of(mapping)) result.nodes.push_back(static_cast<std::uint32_t>(node));
   const std::size_t listed = result.nodes.size();
   if (std::set(result.nodes.begin(), result.nodes.end()).size() != listed)
-    at.mistake("mapping", "names a node twice", "name each node once");
+    at.mistake("mapping", "contains a node twice", "list each node once");
   const std::int64_t held = static_cast<std::int64_t>(listed) * result.per_node;
   if (result.processes && (*result.processes > held || *result.processes <= held - result.per_node))
     at.mistake("processes",
-               fmt::format("is {} and mapping names {}{}", *result.processes, counted(listed, "node"),
+               fmt::format("is {}, but mapping lists {}{}", *result.processes, counted(listed, "node"),
                            result.per_node > 1 ? fmt::format(", with {} processes on each", result.per_node) : ""),
-               "leave it out, or let them agree");
+               "leave it out, or make the two agree");
   return result;
 }
 
@@ -126,12 +126,13 @@ table with_preset(const table& given, const position& at) {
     std::vector<std::string> modes;
     for (const power_mode& m : all_power_modes())
       if (std::ranges::any_of(m.presets, named)) modes.emplace_back(m.name);
-    at.mistake("preset", fmt::format("{} does not know the mode {}", name, mode_name),
+    at.mistake("preset", fmt::format("{} does not support the mode {}", name, mode_name),
                fmt::format("it is for {}", fmt::join(modes, " or ")));
   }
   for (const std::string& needed : preset->must_be_given)
     if (find(given, needed) == nullptr)
-      at.mistake(needed, "is missing", fmt::format("{} has no value that holds for every interface: give yours", name));
+      at.mistake(needed, "is missing",
+                 fmt::format("{} has no default, because the value differs between interfaces: set it", name));
   table filled = given;
   if (asked == nullptr) filled.emplace_back("preset", name);
   for (const auto& [key, value] : preset->values)
@@ -153,9 +154,9 @@ const list& jobs_of(const table& content, const position& at) {
   const value* jobs = find(content, "jobs");
   if (jobs == nullptr || *jobs == value(list{}))
     at.mistake("jobs", "is missing", "describe at least one job, as [[jobs]]");
-  if (jobs->as<list>() == nullptr) at.mistake("jobs", "is not a list of tables", "head each job with [[jobs]]");
+  if (jobs->as<list>() == nullptr) at.mistake("jobs", "is not a list of tables", "begin each job with [[jobs]]");
   if (find(content, "topology") == nullptr)
-    at.mistake("topology", "is missing", "name a preset or a topology, lull topology lists them");
+    at.mistake("topology", "is missing", "set a preset or a topology; lull topology lists them");
   return *jobs->as<list>();
 }
 
@@ -190,7 +191,8 @@ network_choice read_network_choice(const value& content, const position& at) {
     at.mistake("", fmt::format("is {}", shown(content)), "it must be a table, such as { preset = \"fat-tree-4608\" }");
   const value* preset = find(*given, "preset");
   const value* name = find(*given, "name");
-  if (preset != nullptr && name != nullptr) at.mistake("preset", "stands beside topology.name", "name one of them");
+  if (preset != nullptr && name != nullptr)
+    at.mistake("preset", "cannot be combined with topology.name", "set one of them");
   const auto word = [&](const char* key_name, const value& v) {
     const key& k = *find(keys_of("topology"), key_name);
     const auto* text = v.as<std::string>();
@@ -212,7 +214,7 @@ network_choice read_network_choice(const value& content, const position& at) {
     if (name == nullptr)
       at.mistake(
           "name", "is missing",
-          fmt::format("name a topology ({}) or a preset", fmt::join(find(keys_of("topology"), "name")->words, ", ")));
+          fmt::format("set a topology ({}) or a preset", fmt::join(find(keys_of("topology"), "name")->words, ", ")));
     result.name = word("name", *name);
   }
   const std::vector<key>& keys = find_topology(result.name).keys;
@@ -220,7 +222,7 @@ network_choice read_network_choice(const value& content, const position& at) {
     if (key_name == "preset" || key_name == "name") continue;
     const key* k = find(keys, key_name);
     if (k == nullptr)
-      at.mistake(key_name, fmt::format("is no parameter of {}", result.name), nearest(key_name, names_of(keys)));
+      at.mistake(key_name, fmt::format("is not a parameter of {}", result.name), nearest(key_name, names_of(keys)));
     result.parameters[key_name] = numbers_of(checked(*k, v, at));
   }
   for (const key& k : keys) result.parameters.try_emplace(k.name, numbers_of(k.by_default));
@@ -234,7 +236,7 @@ description read_description(const value& content, const std::string& asked) {
   for (const section& s : all_sections())
     if (!s.name.empty()) known.push_back(s.name);
   const table* given = content.as<table>();
-  if (given == nullptr) top.mistake("", "it is not a table", "give it tables, such as [topology]");
+  if (given == nullptr) top.mistake("", "it is not a table", "write tables such as [topology]");
   table above;  // the keys above all tables
   for (const auto& entry : *given) {
     if (std::ranges::find(known, entry.first) == known.end())
@@ -285,9 +287,9 @@ description read_description(const value& content, const std::string& asked) {
     written_jobs.emplace_back(as_written(keys_of("jobs"), found));
     const auto same_name = [&](const netsim::job& other) { return other.name == s.jobs.back().name; };
     if (s.jobs.back().name.empty() || std::ranges::count_if(s.jobs, same_name) > 1)
-      at.mistake("name", fmt::format("is '{}'", s.jobs.back().name), "give each job a name of its own");
+      at.mistake("name", fmt::format("is '{}'", s.jobs.back().name), "give each job a different name");
     if (found.contains("messages") && s.jobs.back().messages == 0 && s.end == never)
-      at.mistake("messages", "is 0, and there is no end", "give end, or a number of messages");
+      at.mistake("messages", "is 0, but end is not set", "set end, or a number of messages");
   }
   d.content.emplace_back("jobs", std::move(written_jobs));
   if (s.end != never && s.warmup >= s.end) top.mistake("warmup", "is not before end", "make it shorter");

@@ -56,16 +56,16 @@ key delay(const char* name, value by_default, const char* meaning) {
 
 std::vector<key> keys_above_all() {
   return {{.name = "seed",
-           .meaning = "of everything drawn at random: the same seed gives the same result, to the bit",
+           .meaning = "seed of all random numbers; the same seed gives exactly the same result",
            .by_default = 1,
            .most = 0x1p63},  // the range of std::int64_t
           {.name = "end",
-           .meaning = "stop at this simulated time",
+           .meaning = "simulated time at which the simulation stops",
            .of = kind::time,
-           .otherwise = "when all is done",
+           .otherwise = "when everything is complete",
            .most = longest_time,
            .above_least = true},
-          delay("warmup", 0, "what is created before is simulated, but not in the latencies")};
+          delay("warmup", 0, "messages created before this time are simulated, but their latencies are not counted")};
 }
 
 std::vector<key> topology_keys() {
@@ -77,7 +77,7 @@ std::vector<key> topology_keys() {
            .otherwise = "none",
            .words = presets},
           {.name = "name",
-           .meaning = "a topology; its parameters are keys beside it, see lull topology NAME",
+           .meaning = "a topology; its parameters are keys of the same table, see lull topology NAME",
            .of = kind::choice,
            .otherwise = "required without preset",
            .words = names_in(all_topologies())}};
@@ -86,7 +86,7 @@ std::vector<key> topology_keys() {
 std::vector<key> network_keys() {
   const auto buffer = [](const char* name, const char* by_default) {
     return key{.name = name,
-               .meaning = "for each port and virtual channel",
+               .meaning = "size of the buffer of each port and virtual channel",
                .of = kind::size,
                .by_default = by_default,
                .least = 1,
@@ -101,62 +101,63 @@ std::vector<key> network_keys() {
                .most = 1e15,
                .above_least = true};
   };
-  return {
-      {.name = "packet",
-       .meaning = "largest packet; longer messages are split",
-       .of = kind::size,
-       .by_default = "4 KiB",
-       .least = 1,
-       .most = (1 << 24) - 1},
-      rate("bandwidth", "of a link between switches, in each direction", "100 Gbit/s", ""),
-      rate("nic_bandwidth", "of a node's link, in each direction", {}, "bandwidth"),
-      delay("cable_delay", "50 ns", "from one end of a cable to the other"),
-      delay("switch_delay", "100 ns", "from the head of a packet in the input buffer to its head in the output buffer"),
-      delay("nic_delay", "500 ns", "from a message's creation to its first bit, and from its last bit to its end"),
-      delay("credit_delay", "100 ns", "of a credit in the switches; the cable's delay comes on top"),
-      delay("memory_delay", "500 ns", "of a message between processes of a node"),
-      rate("memory_bandwidth", "the same", "10 GB/s", ""),
-      buffer("input_buffer", "64 KiB"),
-      buffer("output_buffer", "16 KiB"),
-      {.name = "virtual_channels",
-       .meaning = "for each port; auto: as many as the routing needs",
-       .by_default = "auto",
-       .least = 1,
-       .most = 16,
-       .words = {"auto"}},
-      {.name = "switching",
-       .meaning = "when a packet goes on",
-       .of = kind::choice,
-       .by_default = "cut-through",
-       .words = {"cut-through", "store-and-forward"}},
-      {.name = "queues",
-       .meaning = "model of a switch: explicit queues, or the faster fifo where it is exact; auto chooses",
-       .of = kind::choice,
-       .by_default = "explicit",
-       .words = {"explicit", "fifo", "auto"}}};
+  return {{.name = "packet",
+           .meaning = "largest packet; longer messages are split",
+           .of = kind::size,
+           .by_default = "4 KiB",
+           .least = 1,
+           .most = (1 << 24) - 1},
+          rate("bandwidth", "rate of a link between switches, in each direction", "100 Gbit/s", ""),
+          rate("nic_bandwidth", "rate of a node's link, in each direction", {}, "bandwidth"),
+          delay("cable_delay", "50 ns", "time from one end of a cable to the other"),
+          delay("switch_delay", "100 ns", "time of the head of a packet from the input buffer to the output buffer"),
+          delay("nic_delay", "500 ns",
+                "time from a message's creation to its first bit, and from its last bit to its completion"),
+          delay("credit_delay", "100 ns", "time of a credit in the switches, in addition to the cable's delay"),
+          delay("memory_delay", "500 ns", "latency of a message between processes of a node"),
+          rate("memory_bandwidth", "rate of messages between processes of a node", "10 GB/s", ""),
+          buffer("input_buffer", "64 KiB"),
+          buffer("output_buffer", "16 KiB"),
+          {.name = "virtual_channels",
+           .meaning = "number for each port; auto: as many as the routing needs",
+           .by_default = "auto",
+           .least = 1,
+           .most = 16,
+           .words = {"auto"}},
+          {.name = "switching",
+           .meaning = "whether a switch forwards a packet as soon as it has the header, or the whole packet",
+           .of = kind::choice,
+           .by_default = "cut-through",
+           .words = {"cut-through", "store-and-forward"}},
+          {.name = "queues",
+           .meaning =
+               "model of a switch: explicit queues, or the faster fifo, which must be exact; auto: fifo if it is exact",
+           .of = kind::choice,
+           .by_default = "explicit",
+           .words = {"explicit", "fifo", "auto"}}};
 }
 
 std::vector<key> routing_keys() {
-  key bias = delay("bias", 0, "how much better a detour must be, in waiting time times hops");
+  key bias = delay("bias", 0, "advantage that a detour must have, in waiting time times hops");
   bias.only = {{"algorithm", {"adaptive", "power-aware"}}};
-  return {
-      {.name = "algorithm",
-       .meaning = "minimal: one shortest path per pair; minimal-random: any; valiant: by a drawn switch; "
-                  "adaptive: the port free soonest, or a drawn detour; power-aware: the same, sleeping ports avoided",
-       .of = kind::choice,
-       .by_default = "adaptive",
-       .words = {"minimal", "minimal-random", "valiant", "adaptive", "power-aware"}},
-      bias,
-      {.name = "reluctance",
-       .meaning = "a sleeping port counts as busy for so many wake-ups",
-       .of = kind::share,
-       .by_default = 1,
-       .most = 1e6,
-       .only = {{"algorithm", {"power-aware"}}}}};
+  return {{.name = "algorithm",
+           .meaning = "minimal: one shortest path for each pair; minimal-random: a random shortest path; valiant: "
+                      "through a random switch; adaptive: the port that is free first, or a random detour; "
+                      "power-aware: like adaptive, but avoids sleeping ports",
+           .of = kind::choice,
+           .by_default = "adaptive",
+           .words = {"minimal", "minimal-random", "valiant", "adaptive", "power-aware"}},
+          bias,
+          {.name = "reluctance",
+           .meaning = "number of wake-up times for which a sleeping port counts as busy",
+           .of = kind::share,
+           .by_default = 1,
+           .most = 1e6,
+           .only = {{"algorithm", {"power-aware"}}}}};
 }
 
 std::vector<key> power_keys() {
-  key preset{.name = "preset", .meaning = "link technology that gives the defaults below", .of = kind::choice};
+  key preset{.name = "preset", .meaning = "link technology that determines the defaults below", .of = kind::choice};
   for (const power_mode& m : all_power_modes()) {
     if (m.presets.empty()) continue;
     preset.only["mode"].emplace_back(m.name);
@@ -168,17 +169,18 @@ std::vector<key> power_keys() {
       if (std::ranges::find(preset.words, name) == preset.words.end()) preset.words.push_back(name);
   }
   std::vector<key> keys{{.name = "mode",
-                         .meaning = meanings_in("what comes after hold", all_power_modes()),
+                         .meaning = meanings_in("state of an idle link after hold", all_power_modes()),
                          .of = kind::choice,
                          .by_default = all_power_modes().front().name,
                          .words = names_in(all_power_modes())},
                         preset};
   append_keys_of(all_power_modes(), "mode", keys);
-  keys.push_back({.name = "link_watts",
-                  .meaning = "of one direction of a link, active; without it power is a share, and there are no joules",
-                  .of = kind::power,
-                  .otherwise = "none",
-                  .above_least = true});
+  keys.push_back(
+      {.name = "link_watts",
+       .meaning = "power of one active direction of a link; without it, results contain shares of power and no joules",
+       .of = kind::power,
+       .otherwise = "none",
+       .above_least = true});
   return keys;
 }
 
@@ -188,35 +190,35 @@ std::vector<key> job_keys() {
   words patterns;  // names of traffic patterns; the other workloads are programs, which have their own schedule
   words programs;
   for (const workload_entry& w : all_workloads()) (w.is_program ? programs : patterns).emplace_back(w.name);
-  key compute = delay("compute", "100 us", "computing before the messages of a round");
+  key compute = delay("compute", "100 us", "computing time before the messages of a round");
   compute.only = closed;
   std::vector<key> keys{
-      {.name = "name", .meaning = "name in tables", .of = kind::text, .otherwise = "job 1, job 2, ..."},
+      {.name = "name", .meaning = "name of the job in tables", .of = kind::text, .otherwise = "job 1, job 2, ..."},
       {.name = "processes",
-       .meaning = "how many, each on a node of its own where per_node does not say otherwise",
-       .otherwise = "as many as the nodes not taken hold",
+       .meaning = "number of processes, one on each node unless per_node is set",
+       .otherwise = "as many as fit on the free nodes",
        .least = 2,
        .most = 2147483647},
       {.name = "mapping",
-       .meaning = "nodes of the processes: the next free ones, free ones at random, or a list",
+       .meaning = "nodes of the processes: the next free nodes, random free nodes, or a list",
        .by_default = "linear",
        .most = 2147483647,
        .words = {"linear", "random"},
        .list = true},
       {.name = "pattern",
-       .meaning = meanings_in("who sends to whom", all_workloads()),
+       .meaning = meanings_in("which processes send to which", all_workloads()),
        .of = kind::choice,
        .by_default = all_workloads().front().name,
        .words = names_in(all_workloads()),
        .groups = {{"traffic patterns", patterns}, {"programs", programs}}},
       {.name = "arrivals",
-       .meaning = "when messages are created; closed: rounds of computing, sending and waiting for all",
+       .meaning = "when messages are created; closed: rounds of computing, sending and waiting for all messages",
        .of = kind::choice,
        .by_default = "poisson",
        .words = {"poisson", "periodic", "bursty", "closed"},
        .only = {{"pattern", patterns}}},
       {.name = "load",
-       .meaning = "offered bytes of a process over nic_bandwidth",
+       .meaning = "rate of the bytes that a process creates, as a share of nic_bandwidth",
        .of = kind::share,
        .by_default = 0.5,
        .most = 1,
@@ -230,11 +232,11 @@ std::vector<key> job_keys() {
        .most = 2147483647,
        .only = {{"pattern", patterns}}},
       {.name = "messages",
-       .meaning = "created by each process in all; 0: until end",
+       .meaning = "number that each process creates; 0: until end",
        .by_default = 100,
        .most = most_number,
        .only = open},
-      delay("start", 0, "when the job begins"),
+      delay("start", 0, "time at which the job begins"),
       {.name = "burst",
        .meaning = "mean length of a burst at full rate",
        .of = kind::time,

@@ -77,8 +77,8 @@ class merger {
       if (found) continue;
       if (first == nullptr) return;
       throw std::invalid_argument(
-          fmt::format("operation {} of rank {} ({}) and {} do not fit into one order", first->head.number, first->rank,
-                      in_words(into_.kinds[first->head.kind], into_.pattern.offsets),
+          fmt::format("operation {} of rank {} ({}) and {} cannot be ordered consistently", first->head.number,
+                      first->rank, in_words(into_.kinds[first->head.kind], into_.pattern.offsets),
                       against->more ? fmt::format("operation {} of rank {} ({})", against->head.number, against->rank,
                                                   in_words(into_.kinds[against->head.kind], into_.pattern.offsets))
                                     : fmt::format("the end of rank {}", against->rank)));
@@ -166,12 +166,12 @@ class amounts {
   }
   [[noreturn]] void differ(const char* name, std::uint32_t rank, const step& s, std::uint32_t kind, bool over) const {
     const std::string wanted = in_words(of_.kinds[kind], of_.pattern.offsets);
-    if (over) throw std::invalid_argument(fmt::format("rank {} of {} ends, where others have: {}", rank, name, wanted));
+    if (over) throw std::invalid_argument(fmt::format("rank {} of {} ends where others have: {}", rank, name, wanted));
     const std::string found = in_words(of_.kinds[s.kind], of_.pattern.offsets);
     throw std::invalid_argument(
         found == wanted
-            ? fmt::format("operation {} of rank {} of {} ({}) is one too many or not as that of others", s.number, rank,
-                          name, found)
+            ? fmt::format("operation {} of rank {} of {} ({}) is one too many or differs from that of others", s.number,
+                          rank, name, found)
             : fmt::format("operation {} of rank {} of {} is: {}; of others: {}", s.number, rank, name, found, wanted));
   }
 
@@ -197,7 +197,7 @@ class extrapolated final : public program {
     for (const std::uint32_t k : steps_) factors_[k] = std::pow(asked, exponent_of(k, smaller, larger, seen));
     make_groups();
     remarks_ = program.what.remarks();
-    remarks_.push_back(fmt::format("more processes than were traced: a grid of {} continues those of {} and {}",
+    remarks_.push_back(fmt::format("more processes than were traced: a grid of {} extrapolates those of {} and {}",
                                    grid_.in_words(), of.pattern.smaller.in_words(), of.pattern.larger.in_words()));
   }
 
@@ -338,15 +338,15 @@ std::unique_ptr<program> extrapolate(const sized_program& smaller, const sized_p
                                      const std::string& asked) {
   const std::string action = fmt::format("{} with {} processes", asked, processes);
   if (smaller.processes >= larger.processes || larger.processes >= processes)
-    throw error(action, fmt::format("the traces are of {} and {}", smaller.processes, larger.processes),
-                "the smaller one must have fewer processes than the other, and that fewer than are asked for");
+    throw error(action, fmt::format("the traces have {} and {} processes", smaller.processes, larger.processes),
+                "the smaller trace must have fewer processes than the larger, and the larger fewer than requested");
   const std::vector<regular_pattern> patterns = patterns_of(smaller, larger, processes);
   if (patterns.empty())
-    throw error(
-        action,
-        "its partners are not at the same places of a grid of ranks in both traces, or no such grid has so many",
-        "choose numbers of processes that make grids of the same form, at least 3 in each direction that closes to "
-        "a ring; other programs need a trace on all processes");
+    throw error(action,
+                "the partners of its ranks are not at the same positions of a grid in both traces, or no such grid has "
+                "this many ranks",
+                "choose numbers of processes that form grids of the same shape, with at least 3 in each direction that "
+                "is a ring; other programs need a trace on all processes");
   std::string why;
   for (std::size_t i = 0; i < std::min(patterns.size(), most_patterns_tried); ++i) {
     try {
@@ -355,7 +355,7 @@ std::unique_ptr<program> extrapolate(const sized_program& smaller, const sized_p
       if (why.empty()) why = e.what();
     }
   }
-  throw error(action, why, "only a program that is regular can be continued; others need a trace on all processes");
+  throw error(action, why, "only a regular program can be extrapolated; others need a trace on all processes");
 }
 
 }  // namespace lull::netsim

@@ -128,7 +128,7 @@ bool step_reader::next(step& s) {
         s.before = std::exchange(before_ahead_, 0);
         continue;
       case kind::wait_any:
-        refuse(rank_, number_, "waits for any request, which cannot be continued to more processes");
+        refuse(rank_, number_, "waits for any request, which cannot be extrapolated to more processes");
       case kind::collective:
         k.which = o->which;
         find_group(*o, k);
@@ -140,7 +140,7 @@ bool step_reader::next(step& s) {
         break;
       default:
         if (o->peer == any)
-          refuse(rank_, number_, "receives from any rank, which cannot be continued to more processes");
+          refuse(rank_, number_, "receives from any rank, which cannot be extrapolated to more processes");
         k.tag = o->tag;
         k.offset = offset_to(o->peer);
         if (o->group != everybody) find_group(*o, k);
@@ -159,7 +159,7 @@ std::int32_t step_reader::offset_to(std::uint32_t peer) const {
     return static_cast<std::int32_t>(at - offsets_.begin());
   for (std::size_t i = 0; i < offsets_.size(); ++i)
     if (grid_.neighbour(rank_, offsets_[i]) == peer) return static_cast<std::int32_t>(i);
-  refuse(rank_, number_, fmt::format("goes to rank {}, which no rule explains", peer));
+  refuse(rank_, number_, fmt::format("goes to rank {}, which fits no rule", peer));
 }
 
 void step_reader::find_group(const operation& o, step_kind& k) {
@@ -169,7 +169,7 @@ void step_reader::find_group(const operation& o, step_kind& k) {
     auto known = groups_.find(o.group);
     if (known == groups_.end()) {
       const auto extent = extent_of(group, grid_, rank_);
-      if (!extent) refuse(rank_, number_, "is of a group that is no row, column or plane of the grid of ranks");
+      if (!extent) refuse(rank_, number_, "is of a group that is not a row, column or plane of the grid of ranks");
       const auto alike = std::ranges::count_if(groups_, [&](const auto& g) { return g.second.extent == *extent; });
       known = groups_.try_emplace(o.group, use{*extent, static_cast<std::uint32_t>(alike)}).first;
     }

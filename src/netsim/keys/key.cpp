@@ -123,7 +123,7 @@ std::string key::allowed_in_words() const {
     case kind::choice:
       return fmt::format("{}", fmt::join(words, ", "));
     case kind::text:
-      return "a text";
+      return "a string";
     case kind::time:  // the end of the range is longer than any simulation
       return above_least ? "time, more than 0" : "time";
     default:
@@ -164,7 +164,7 @@ value checked(const key& k, const value& given, const position& at) {
     case kind::choice:
       return checked_word(k, given, at);
     case kind::text:
-      if (given.as<std::string>() == nullptr) refuse("must be a text");
+      if (given.as<std::string>() == nullptr) refuse("must be a string");
       return given;
     default:
       break;
@@ -207,7 +207,7 @@ std::vector<std::int64_t> reader::numbers(const char* name) const {
 value reader::at(const char* name) const {
   if (const auto given = given_.find(name); given != given_.end()) return given->second;
   const key* k = find(keys_, name);
-  if (k == nullptr) throw std::logic_error(fmt::format("nobody declares the key {}", name));
+  if (k == nullptr) throw std::logic_error(fmt::format("no table declares the key {}", name));
   if (!k->same_as.empty()) return at(k->same_as.c_str());
   return k->by_default.none() ? value() : checked(*k, k->by_default, {"read the default"});
 }

@@ -365,7 +365,7 @@ result core<Self, T>::run(const progress& shown) {
 template <class Self, topology_shape T>
 void core<Self, T>::report_waiting() const {
   const std::string who = traffic_.who_waits();
-  throw error("simulate the network", fmt::format("{} waiting at {} ps for messages nobody sends{}{}",
+  throw error("simulate the network", fmt::format("{} waiting at {} ps for messages that no process sends{}{}",
                                                   counted(traffic_.waiting(), "process is", "processes are"), now_,
                                                   who.empty() ? "" : ": ", who));
 }

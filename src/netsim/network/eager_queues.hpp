@@ -55,7 +55,7 @@ std::string eager_queues<T>::why_not(const T& topology, const simulation& asked)
   if (topology.channels(asked.routing.algorithm) > 1) return "the routing needs more than one virtual channel";
   if (n.virtual_channels > 1) return "there is more than one virtual channel";
   if (policy_of(asked.power).does == link_policy::behaviour::changes_rate)
-    return "adaptive-rate links look at their queues";
+    return "adaptive-rate links depend on their queues";
   // The most bytes that a link can have sent before its first credit returns.
   const double rate = std::max(n.bandwidth, n.nic_bandwidth) * 1e-12;
   const auto round_trip = static_cast<double>(2 * n.cable_delay + n.switch_delay + n.credit_delay);

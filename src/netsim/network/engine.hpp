@@ -28,7 +28,7 @@ template <topology_shape T>
 result run_engine(const T& topology, const simulation& asked, const progress& shown) {
   using model = network_parameters::queue_model;
   const model wanted = asked.network.queues;
-  std::string why_not = "explicit queues were asked for";
+  std::string why_not = "explicit queues were requested";
   if (wanted != model::explicit_queues) {
     why_not = eager_queues<T>::why_not(topology, asked);
     if (why_not.empty()) {

@@ -277,10 +277,10 @@ void explicit_queues<T>::report_deadlock() const {
       where += fmt::format("{} from switch {} to {}", named > 1 ? "," : "", links_.switch_of(link), o.far_lp);
   }
   throw error("simulate the network",
-              fmt::format("it is deadlocked at {} ps: {} for room that will not come, at {}:{}{}", now_,
+              fmt::format("it is deadlocked at {} ps: {} for space that is never freed, at {}:{}{}", now_,
                           counted(packets_.used(), "packet waits", "packets wait"), counted(stuck, "port"), where,
                           stuck > 3 ? ", ..." : ""),
-              "the routing needs more virtual channels than it was given");
+              "the routing needs more virtual channels than it has");
 }
 
 template <topology_shape T>

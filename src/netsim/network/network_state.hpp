@@ -284,24 +284,25 @@ inline void network_state::check(const simulation& asked, unsigned classes) {
   const auto require = [](bool holds, const char* key, const std::string& rule) {
     if (!holds) throw usage_error("build the network", fmt::format("{} must {}", key, rule));
   };
-  require(n.packet >= 1 && n.packet < 1 << 24, "network.packet", "lie in 1..16777215 bytes");
-  require(n.bandwidth > 0, "network.bandwidth", "be above 0");
-  require(n.nic_bandwidth > 0, "network.nic_bandwidth", "be above 0");
+  require(n.packet >= 1 && n.packet < 1 << 24, "network.packet", "be in 1..16777215 bytes");
+  require(n.bandwidth > 0, "network.bandwidth", "be more than 0");
+  require(n.nic_bandwidth > 0, "network.nic_bandwidth", "be more than 0");
   constexpr double most_s = 16;  // transfer_time() can hold 2^44 ps = 17.6 s
   require(static_cast<double>(n.packet) <= most_s * std::min(n.bandwidth, n.nic_bandwidth), "network.bandwidth",
-          fmt::format("send a packet of {} bytes within {} s, and network.nic_bandwidth too", n.packet, most_s));
+          fmt::format("send a packet of {} bytes within {} s, and so must network.nic_bandwidth", n.packet, most_s));
   require(n.input_buffer >= n.packet && n.input_buffer < 1 << 30, "network.input_buffer",
           fmt::format("hold a packet of {} bytes and be below 1 GiB", n.packet));
   require(n.output_buffer >= n.packet && n.output_buffer < 1 << 30, "network.output_buffer",
           fmt::format("hold a packet of {} bytes and be below 1 GiB", n.packet));
   channels_per_link_ = n.virtual_channels == 0 ? classes : n.virtual_channels;
   require(channels_per_link_ >= classes && channels_per_link_ <= 16, "network.virtual_channels",
-          fmt::format("lie in {}..16 with this routing, whose freedom from deadlock needs {}", classes, classes));
+          fmt::format("be in {}..16 with this routing, which needs {} to be free from deadlock", classes, classes));
   lanes_ = channels_per_link_ / classes;
   const picoseconds ahead = n.cable_delay + std::min(n.switch_delay, n.credit_delay);
   require(n.cable_delay >= 0 && n.switch_delay >= 0 && n.credit_delay >= 0 && n.nic_delay >= 0, "network.*_delay",
           "not be negative");
-  require(ahead >= 1024, "network.cable_delay", "add up to 1.024 ns at least with switch_delay, and with credit_delay");
+  require(ahead >= 1024, "network.cable_delay",
+          "be at least 1.024 ns together with switch_delay, and together with credit_delay");
   window_bits_ = std::min(static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(ahead))) - 1, 17U);
 }
 

@@ -13,7 +13,7 @@ traffic::traffic(const simulation& asked, std::uint32_t nodes) : idle_(std::make
     const job& j = setup.job();
     setup.require(setup.size() >= 2, "processes", fmt::format("is {}", setup.size()), "it must be at least 2");
     setup.require(j.message > 0 && j.message < std::int64_t{1} << 31, "message", fmt::format("is {} B", j.message),
-                  "it must be 1 B or more, at most 2147483647 B");
+                  "it must be 1 B to 2147483647 B");
     jobs_.push_back(j.make ? j.make(setup) : find_workload(j.pattern).make(setup));
     names_.push_back(j.name);
     for (std::uint32_t rank = 0; rank < setup.size(); ++rank) {

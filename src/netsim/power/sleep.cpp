@@ -22,7 +22,7 @@ power_preset ethernet(const char* name, const char* wake_deep) {
 
 key hold() {
   return {.name = "hold",
-          .meaning = "idle at full power before the first low-power state; \"2 Ts\" is twice sleep_time",
+          .meaning = "idle time at full power before the first low-power state; \"2 Ts\" is twice sleep_time",
           .of = kind::time,
           .by_default = 0,
           .most = longest_time,
@@ -31,7 +31,7 @@ key hold() {
 
 key sleep_time() {
   return {.name = "sleep_time",
-          .meaning = "Ts, sleep signalling at full power",
+          .meaning = "Ts, the time of the sleep signalling, at full power",
           .of = kind::time,
           .by_default = "1.1 us",
           .most = longest_time,
@@ -40,23 +40,23 @@ key sleep_time() {
 
 std::vector<key> deep() {
   return {{.name = "wake_deep",
-           .meaning = "Tw|DS, to wake from deep sleep",
+           .meaning = "Tw|DS, the time to wake from deep sleep",
            .of = kind::time,
            .by_default = "5.5 us",
            .most = longest_time},
           {.name = "quiet_time",
-           .meaning = "Tq, between refreshes",
+           .meaning = "Tq, the time between refreshes",
            .of = kind::time,
            .by_default = "1.7 ms",
            .most = longest_time,
            .above_least = true},
           {.name = "refresh_time",
-           .meaning = "Tr, a refresh at full power",
+           .meaning = "Tr, the time of a refresh, at full power",
            .of = kind::time,
            .by_default = "1.1 us",
            .most = longest_time},
           {.name = "deep_share",
-           .meaning = "power in deep sleep over active power",
+           .meaning = "power in deep sleep as a share of active power",
            .of = kind::share,
            .by_default = 0.1,
            .most = 1}};
@@ -64,12 +64,12 @@ std::vector<key> deep() {
 
 std::vector<key> fast() {
   return {{.name = "wake_fast",
-           .meaning = "Tw|FW, to wake from fast wake",
+           .meaning = "Tw|FW, the time to wake from fast wake",
            .of = kind::time,
            .by_default = "0.34 us",
            .most = longest_time},
           {.name = "fast_share",
-           .meaning = "power in fast wake over active power",
+           .meaning = "power in fast wake as a share of active power",
            .of = kind::share,
            .by_default = 0.6,
            .most = 1}};
@@ -77,12 +77,12 @@ std::vector<key> fast() {
 
 std::vector<key> waking() {
   return {{.name = "wake_delays",
-           .meaning = "false: account for power, but let no packet wait for a link to wake",
+           .meaning = "false: links sleep and save power, but no packet waits for a link to wake",
            .of = kind::boolean,
            .by_default = true},
           {.name = "bound",
-           .meaning = "each link learns its own hold, so that wake-ups delay it by at most this share of time; "
-                      "0: hold as given",
+           .meaning = "maximum share of time by which wake-ups delay a link, from which each link learns its own hold; "
+                      "0: hold as set",
            .of = kind::share,
            .by_default = 0,
            .most = 1}};

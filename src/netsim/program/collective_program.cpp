@@ -8,7 +8,7 @@ namespace {
 
 std::vector<key> own_keys() {
   key which{.name = "collective",
-            .meaning = "the collective that all processes take part in",
+            .meaning = "collective in which all processes take part",
             .of = kind::choice,
             .by_default = "allreduce",
             .words = {}};
@@ -16,12 +16,17 @@ std::vector<key> own_keys() {
   return {
       which,
       {.name = "collective_bytes",
-       .meaning = "of the vector; of gather, scatter, allgather and alltoall: from one process to one other",
+       .meaning =
+           "size of the vector; for gather, scatter, allgather and alltoall, the bytes from one process to one other",
        .of = kind::size,
        .by_default = "8 B",
        .most = most_number},
       {.name = "rounds", .meaning = "how often", .by_default = 100, .least = 1, .most = most_number},
-      {.name = "between", .meaning = "computing before each", .of = kind::time, .by_default = 0, .most = longest_time}};
+      {.name = "between",
+       .meaning = "computing time before each collective",
+       .of = kind::time,
+       .by_default = 0,
+       .most = longest_time}};
 }
 
 class rounds_of_a_collective final : public program {
@@ -53,7 +58,7 @@ class rounds_of_a_collective final : public program {
 }  // namespace
 
 workload_entry collective_entry() {
-  return program_entry("collective", "a program: all compute, then take part in a collective, so many times",
+  return program_entry("collective", "a program: all processes repeatedly compute, then take part in a collective",
                        own_keys(), [](const job_setup& setup) -> std::unique_ptr<program> {
                          return std::make_unique<rounds_of_a_collective>(setup);
                        });

@@ -128,7 +128,7 @@ bool executor::issue(std::uint32_t number, picoseconds now) {
   activity& a = of(number);
   const operation& o = *a.in_hand;
   if (a.pending.at(a.pending.slot_of(o.request)).is != requests::state::unused)
-    mistake(fmt::format("uses request {} again and has not waited for it", o.request), "wait for it first");
+    mistake(fmt::format("uses request {} again before it has waited for it", o.request), "wait for it first");
   const std::uint32_t slot = a.pending.begin(o);
   const completion by{.rank = rank_, .activity = number, .slot = slot};
   const std::uint64_t context = number == 0 ? std::uint64_t{o.group} << 32U : a.context;
@@ -253,7 +253,7 @@ membership& executor::member_of(std::uint32_t group) {
 std::uint32_t executor::rank_in_job(const activity& a, std::uint32_t peer) const {
   if (!a.members.empty()) return a.members[peer];
   if (peer >= run_.size())
-    mistake(fmt::format("names rank {}, and there are {}", peer, counted(run_.size(), "process", "processes")),
+    mistake(fmt::format("names rank {}, but there are {}", peer, counted(run_.size(), "process", "processes")),
             "ranks count from 0");
   return peer;
 }
@@ -293,7 +293,7 @@ process_wait executor::wait_of(const activity& a) const {
   if (a.is == state::awaits_any) return {any, fmt::format("any of {}", counted(a.pending.active(), "request"))};
   if (a.is == state::awaits_put)
     return {a.in_hand->peer, fmt::format("put {} of rank {}", a.in_hand->bytes, a.in_hand->peer)};
-  if (a.is != state::awaits) return {any, "its time to come"};
+  if (a.is != state::awaits) return {any, "its time to run"};
   const requests::request& r = a.pending.at(a.awaited);
   const std::uint32_t peer = r.peer == any ? any : a.members.empty() ? r.peer : a.members[r.peer];
   const std::string who = peer == any ? "any rank" : fmt::format("rank {}", peer);

@@ -73,7 +73,7 @@ stream program_run::join(std::uint32_t rank, membership& as, const operation& o,
         "run the program",
         fmt::format("rank {} begins a {} of root {}, and rank {} a {} of root {}, as number {} of group {}", rank,
                     trace::name_of(o.which), o.peer, c.first, trace::name_of(c.which), c.root, as.calls, o.group),
-        "let all processes of a group begin the same collectives in the same order");
+        "all processes of a group must begin the same collectives in the same order");
   const collective_call call{.rank = as.rank, .size = as.size, .root = c.root_in_group, .bytes = c.bytes};
   joined.context = context;
   if (o.group != everybody) joined.members = what_->group(o.group);
@@ -130,7 +130,7 @@ void program_run::add_to(job_result& result, picoseconds end) const {
   result.remarks = what_->remarks();
   if (running_ > 0) {
     const bool at_a_stand = messages_.under_way() == 0 && std::ranges::all_of(hosts_, &host::idle);
-    if (at_a_stand) result.remarks.push_back("nothing can happen any more: " + who_waits());
+    if (at_a_stand) result.remarks.push_back("the processes are deadlocked: " + who_waits());
     return;
   }
   for (std::string& line : messages_.leftovers()) result.remarks.push_back(std::move(line));

@@ -242,7 +242,7 @@ void protocol::check_room(const transfer& t, std::uint64_t room) const {
   throw error("run the program",
               fmt::format("rank {} sends {} bytes to rank {} (tag {}), which receives {} at most", t.begun_by.rank,
                           t.bytes, t.to, t.tag, room),
-              "let the receive be as long as the longest message that may come");
+              "make the receive as long as the longest possible message");
 }
 
 std::vector<std::string> protocol::leftovers() const {
@@ -260,8 +260,8 @@ std::vector<std::string> protocol::leftovers() const {
   }
   std::vector<std::string> found;
   if (messages > 0)
-    found.push_back(fmt::format("nobody has received {}, the first {}", counted(messages, "message"), first));
-  if (receives > 0) found.push_back(fmt::format("no message has come for {}", counted(receives, "receive")));
+    found.push_back(fmt::format("{} never received, the first {}", counted(messages, "message"), first));
+  if (receives > 0) found.push_back(fmt::format("no message has arrived for {}", counted(receives, "receive")));
   return found;
 }
 

@@ -55,7 +55,7 @@ std::string in_words(std::span<const process_wait> waits) {
                         on_ended(named[i]) ? ", which has ended" : "");
   if (named.size() > most_named) text += ", ...";
   if (waiting > named.size())
-    text += fmt::format("; {} beside", counted(waiting - named.size(), "other waits", "others wait"));
+    text += fmt::format("; {}", counted(waiting - named.size(), "other waits", "others wait"));
   return text;
 }
 

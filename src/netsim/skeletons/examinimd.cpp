@@ -42,7 +42,7 @@ class examinimd final : public program {
       sides_[d] = box[d] / grid_.sides()[d];
       setup.require(grid_.sides()[d] == 1 || sides_[d] >= reach, "cells",
                     fmt::format("leave {:.2g} to a process along {}", sides_[d], "xyz"[d]),
-                    fmt::format("atoms reach {}: take more cells, or fewer processes", reach));
+                    fmt::format("atoms reach {}: use more cells, or fewer processes", reach));
     }
     const double atoms = density * sides_[0] * sides_[1] * sides_[2];
     step_ = share_of(step_time_of(from, usual_time), atoms / usual_atoms);
@@ -143,7 +143,7 @@ skeleton examinimd_skeleton() {
   return {"examinimd",
           "ExaMiniMD: molecular dynamics, halos of atoms phase by phase",
           {{.name = "cells",
-            .meaning = "of the lattice along x, y, z; four atoms each",
+            .meaning = "cells of the lattice along x, y, z, with four atoms each",
             .by_default = list{100, 100, 100},
             .least = 1,
             .most = 1 << 20,

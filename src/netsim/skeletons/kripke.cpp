@@ -33,9 +33,9 @@ class kripke final : public program {
         step_time_(step_time_of(from, usual_time)) {
     const triple& sides = grid_.sides();
     zones_ = extent_of(setup, from, "zones", {32 * sides[0], 32 * sides[1], 32 * sides[2]}, sides);
-    setup.require(directions_ % octants == 0, "quad", fmt::format("is {}", directions_), "take a multiple of 8");
+    setup.require(directions_ % octants == 0, "quad", fmt::format("is {}", directions_), "use a multiple of 8");
     setup.require(groups_ % group_sets_ == 0, "gset", fmt::format("is {}, for {} groups", group_sets_, groups_),
-                  "let it divide them");
+                  "use a divisor of groups");
   }
 
   [[nodiscard]] stream of(std::uint32_t rank, const completions& done) const override;
@@ -138,9 +138,9 @@ key number(const char* name, const char* meaning, int by_default, double most) {
 skeleton kripke_skeleton() {
   return {"kripke",
           "Kripke: sweeps through the grid from all its corners",
-          {grid_key(), zones_key(), number("quad", "directions, a multiple of 8", 16, 4096),
-           number("groups", "energy groups", 32, 65536), number("gset", "sets of energy groups", 2, 1024), steps_key(),
-           step_time_key()},
+          {grid_key(), zones_key(), number("quad", "number of directions, a multiple of 8", 16, 4096),
+           number("groups", "energy groups", 32, 65536), number("gset", "number of sets of energy groups", 2, 1024),
+           steps_key(), step_time_key()},
           [](const job_setup& setup, const reader& from) -> std::unique_ptr<program> {
             return std::make_unique<kripke>(setup, from);
           }};

@@ -102,7 +102,7 @@ key number(const char* name, const char* meaning, int by_default) {
 
 skeleton miniamr_skeleton() {
   return {"miniamr",
-          "miniAMR: a stencil on blocks, with reductions one behind the other",
+          "miniAMR: a stencil on blocks, with consecutive reductions",
           {grid_key(),
            {.name = "block",
             .meaning = "cells of each process's block along x, y, z",
@@ -113,7 +113,7 @@ skeleton miniamr_skeleton() {
            number("num_vars", "variables of a cell", 40),
            number("stages_per_ts", "stages of a step", 20),
            number("checksum_freq", "stages from one checksum to the next", 5),
-           number("refine_freq", "steps from one look at refinement to the next", 5),
+           number("refine_freq", "steps from one check for refinement to the next", 5),
            steps_key(),
            step_time_key()},
           [](const job_setup& setup, const reader& from) -> std::unique_ptr<program> {

@@ -49,7 +49,8 @@ class minife final : public program {
         [&](std::uint32_t, const box& b) {
           for (const auto& side : b) each_has_one = each_has_one && side[0] < side[1];
         });
-    setup.require(each_has_one, "elements", "are too few for so many processes", "let each have one along each side");
+    setup.require(each_has_one, "elements", "are too few for this many processes",
+                  "give each process at least one along each side");
   }
 
   [[nodiscard]] stream of(std::uint32_t rank, const completions& done) const override;
@@ -147,8 +148,8 @@ skeleton minife_skeleton() {
   return {"minife",
           "miniFE: conjugate gradients on boxes of finite elements",
           {{.name = "elements",
-            .meaning = "of the whole box along x, y, z",
-            .otherwise = "64 for each process of a grid as cubic as can be",
+            .meaning = "elements of the whole box along x, y, z",
+            .otherwise = "64 for each process of the most cubic grid",
             .least = 1,
             .most = 1 << 24,
             .list = true},

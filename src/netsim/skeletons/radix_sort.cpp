@@ -55,9 +55,9 @@ key number(const char* name, const char* meaning, int by_default, double least, 
 
 skeleton radix_sort_skeleton() {
   std::vector<key> keys = small_item_keys();
-  keys.push_back(number("key_bytes", "of a key", 8, 8, 32));
-  keys.push_back(number("payload", "bytes that each key carries along", 0, 0, 4096));
-  keys.push_back(number("digit_bits", "bits of a key by which one pass sorts", 16, 1, 20));
+  keys.push_back(number("key_bytes", "size of a key", 8, 8, 32));
+  keys.push_back(number("payload", "bytes of payload that travel with each key", 0, 0, 4096));
+  keys.push_back(number("digit_bits", "bits of the key that one pass sorts by", 16, 1, 20));
   keys.push_back(steps_key());
   return {"radix-sort", "elements on all processes sorted digit by digit", std::move(keys),
           [](const job_setup& setup, const reader& from) -> std::unique_ptr<program> {

@@ -44,23 +44,25 @@ std::unique_ptr<program> make_skeleton(const job_setup& setup) {
 key steps_key() {
   return {.name = "steps",
           .meaning = "steps of the main loop",
-          .otherwise = "one; of examinimd 100, of minife 200",
+          .otherwise = "1; examinimd: 100, minife: 200",
           .least = 1,
           .most = most_number};
 }
 
 key step_time_key() {
-  return {.name = "step_time",
-          .meaning = "computing of a process in a step, with the part of the problem that one of 256 has by default",
-          .of = kind::time,
-          .otherwise = "the application's, see the reference of skeletons",
-          .most = longest_time};
+  return {
+      .name = "step_time",
+      .meaning =
+          "computing time of a process in a step, with the part of the problem that a process of 256 has by default",
+      .of = kind::time,
+      .otherwise = "the application's, see the reference of skeletons",
+      .most = longest_time};
 }
 
 key zones_key() {
   return {.name = "zones",
-          .meaning = "of the whole mesh along x, y, z",
-          .otherwise = "kripke: 32 for each process along each; laghos: 64, from 2,048 processes on 128",
+          .meaning = "zones of the whole mesh along x, y, z",
+          .otherwise = "kripke: 32 for each process along each axis; laghos: 64, from 2,048 processes on 128",
           .least = 1,
           .most = 1 << 30,
           .list = true};
@@ -85,7 +87,7 @@ triple extent_of(const job_setup& setup, const reader& from, const char* name, c
   for (std::size_t d = 0; d < 3; ++d)
     setup.require(extent[d] >= sides[d], name,
                   fmt::format("has {} along {}, for {} processes", extent[d], "xyz"[d], sides[d]),
-                  "let each process have one at least");
+                  "give each process at least one");
   return extent;
 }
 

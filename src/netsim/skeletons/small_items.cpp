@@ -20,30 +20,30 @@ constexpr std::uint32_t most_under_way = 64;  // buffers or items that a process
 std::vector<key> small_item_keys() {
   const std::map<std::string, std::vector<std::string>> in_buffers{{"mode", {"per-pe", "per-node"}}};
   return {{.name = "items",
-           .meaning = "of each process in a step: updates, requests or keys",
+           .meaning = "number of items of each process in a step: updates, requests or keys",
            .by_default = 20'000,
            .least = 1,
            .most = most_number},
           {.name = "mode",
-           .meaning = "how items travel: each by itself, or in buffers of each process or of the node's",
+           .meaning = "how items travel: each on its own, or in buffers of each process or of the node",
            .of = kind::choice,
            .by_default = "per-pe",
            .words = {"direct", "per-pe", "per-node"}},
           {.name = "hops",
-           .meaning = "of an item; with buffers per node those between nodes",
+           .meaning = "number of hops of an item; with buffers per node, only those between nodes",
            .by_default = 1,
            .least = 1,
            .most = 3,
            .only = in_buffers},
           {.name = "buffer_bytes",
-           .meaning = "of a buffer, its header of 32 bytes among them",
+           .meaning = "size of a buffer, including its header of 32 bytes",
            .of = kind::size,
            .by_default = "64 KiB",
            .least = 512,
            .most = 1 << 28,
            .only = in_buffers},
           {.name = "item_time",
-           .meaning = "of a core for an item and hop, half of it where the item arrives",
+           .meaning = "time of a core for each hop of an item, half of it where the item arrives",
            .of = kind::time,
            .by_default = fmt::format("{} ns", model::aggregation_costs{}.ns_per_item),
            .most = longest_time}};
@@ -62,7 +62,7 @@ small_items::small_items(const job_setup& setup, const reader& from, std::vector
   const std::vector<std::uint32_t>& nodes = setup.job().nodes;
   setup.require(item_paths::nodes_are_equal(nodes), "processes",
                 fmt::format("is {}, which leaves some nodes with fewer than others", processes_),
-                "let every node have as many");
+                "use as many processes on every node");
   paths_.emplace(nodes, model::item_scheme{mode == "per-node" ? model::buffering::per_node : model::buffering::per_pe,
                                            static_cast<int>(from.whole("hops"))});
   for (std::uint32_t hop = 0; hop < travels() * paths_->hops(); hop += paths_->hops())

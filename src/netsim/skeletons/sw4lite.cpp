@@ -36,7 +36,7 @@ class sw4lite final : public program {
     for (std::size_t d = 0; d < 2; ++d)
       setup.require(points_[d] >= overlap * sides[d], "points",
                     fmt::format("has {} along {}, for {} processes", points_[d], "xy"[d], sides[d]),
-                    fmt::format("let each process have {} at least", overlap));
+                    fmt::format("give each process at least {}", overlap));
     const double own = volume(points_) / setup.size();
     step_ = share_of(step_time_of(from, usual_time), own / (usual_side * usual_side * usual_depth));
   }
@@ -103,9 +103,9 @@ stream sw4lite::of(std::uint32_t rank, const completions& /*done*/) const {
 
 skeleton sw4lite_skeleton() {
   return {"sw4lite",
-          "SW4lite: seismic waves, four blocking exchanges twice a step",
+          "SW4lite: seismic waves, with four blocking exchanges twice in a step",
           {{.name = "points",
-            .meaning = "of the grid along x, y, and z, which is not divided",
+            .meaning = "points of the grid along x, y, and z, which is not divided",
             .otherwise = "27.75 for each process along x and y, 665 along z",
             .least = 1,
             .most = 1 << 28,

@@ -14,11 +14,11 @@ namespace lull::netsim {
 namespace {
 
 const std::vector<key> dragonfly_keys{
-    {.name = "routers", .meaning = "routers of a group", .by_default = 24, .least = 1, .most = 1024},
-    {.name = "nodes_per_router", .meaning = "nodes at a router", .by_default = 12, .least = 1, .most = 1024},
-    {.name = "globals", .meaning = "cables of a router to other groups", .by_default = 12, .most = 255},
+    {.name = "routers", .meaning = "number of routers of a group", .by_default = 24, .least = 1, .most = 1024},
+    {.name = "nodes_per_router", .meaning = "number of nodes at a router", .by_default = 12, .least = 1, .most = 1024},
+    {.name = "globals", .meaning = "number of cables of a router to other groups", .by_default = 12, .most = 255},
     {.name = "groups",
-     .meaning = "groups; 0: as many as the cables can join, each to each",
+     .meaning = "number of groups; 0: as many as the cables can connect, each to each",
      .by_default = 0,
      .most = 67108864},
 };
@@ -55,7 +55,7 @@ class dragonfly : public groups_of<all_to_all> {
 
 topology_entry dragonfly_entry() {
   return make_entry<dragonfly>(
-      "dragonfly", "groups of routers, all cabled to all within, groups cabled to each other", dragonfly_keys,
+      "dragonfly", "groups of routers, with cables between all routers of a group, and between groups", dragonfly_keys,
       {{"routers", {4}}, {"nodes_per_router", {2}}, {"globals", {2}}, {"groups", {0}}},
       {{"dragonfly-4608",
         "4,608 nodes: 16 groups of 24 routers of 12 nodes, 12 global cables, radix 47",

@@ -16,18 +16,22 @@ namespace lull::netsim {
 namespace {
 
 const std::vector<key> dragonfly_rows_keys{
-    {.name = "rows", .meaning = "rows of a group", .by_default = 6, .least = 1, .most = 256},
-    {.name = "columns", .meaning = "columns of a group", .by_default = 16, .least = 1, .most = 255},
-    {.name = "row_cables", .meaning = "cables between two routers of a row", .by_default = 1, .least = 1, .most = 16},
+    {.name = "rows", .meaning = "number of rows of a group", .by_default = 6, .least = 1, .most = 256},
+    {.name = "columns", .meaning = "number of columns of a group", .by_default = 16, .least = 1, .most = 255},
+    {.name = "row_cables",
+     .meaning = "number of cables between two routers of a row",
+     .by_default = 1,
+     .least = 1,
+     .most = 16},
     {.name = "column_cables",
-     .meaning = "cables between two routers of a column",
+     .meaning = "number of cables between two routers of a column",
      .by_default = 3,
      .least = 1,
      .most = 16},
-    {.name = "nodes_per_router", .meaning = "nodes at a router", .by_default = 8, .least = 1, .most = 1024},
-    {.name = "globals", .meaning = "cables of a router to other groups", .by_default = 10, .most = 255},
+    {.name = "nodes_per_router", .meaning = "number of nodes at a router", .by_default = 8, .least = 1, .most = 1024},
+    {.name = "globals", .meaning = "number of cables of a router to other groups", .by_default = 10, .most = 255},
     {.name = "groups",
-     .meaning = "groups; 0: as many as the cables can join, each to each",
+     .meaning = "number of groups; 0: as many as the cables can connect, each to each",
      .by_default = 6,
      .most = 67108864},
 };
@@ -103,7 +107,7 @@ class dragonfly_rows : public groups_of<rows_and_columns> {
 
 topology_entry dragonfly_rows_entry() {
   return make_entry<dragonfly_rows>(
-      "dragonfly-rows", "groups of routers in rows and columns, cabled to each other", dragonfly_rows_keys,
+      "dragonfly-rows", "groups of routers in rows and columns, with cables between the groups", dragonfly_rows_keys,
       {{"rows", {2}}, {"columns", {3}}, {"groups", {4}}, {"globals", {2}}},
       {{"dragonfly-rows-4608",
         "4,608 nodes: 6 groups of 6 x 16 routers of 8 nodes, cables 1 and 3, 10 global cables, radix 48",

@@ -12,26 +12,26 @@ namespace lull::netsim {
 namespace {
 
 const std::vector<key> fat_tree_keys{
-    {.name = "radix", .meaning = "ports of a switch", .by_default = 48, .least = 2, .most = 1024},
-    {.name = "pods", .meaning = "pods; 0: as many as a core switch has ports", .by_default = 0, .most = 1024},
+    {.name = "radix", .meaning = "number of ports of a switch", .by_default = 48, .least = 2, .most = 1024},
+    {.name = "pods", .meaning = "number of pods; 0: as many as a core switch has ports", .by_default = 0, .most = 1024},
     {.name = "nodes_per_edge",
-     .meaning = "nodes at an edge switch; 0: half its ports. More than half tapers the tree",
+     .meaning = "number of nodes at an edge switch; 0: half its ports. More than half tapers the tree",
      .by_default = 0,
      .most = 1023},
     {.name = "edge_uplinks",
-     .meaning = "cables up from an edge switch; 0: all the ports its nodes leave",
+     .meaning = "number of uplinks of an edge switch; 0: all the ports that its nodes do not use",
      .by_default = 0,
      .most = 1024},
     {.name = "aggregations_per_pod",
-     .meaning = "aggregation switches of a pod; 0: one for each cable up from an edge switch",
+     .meaning = "number of aggregation switches of a pod; 0: one for each uplink of an edge switch",
      .by_default = 0,
      .most = 1024},
     {.name = "aggregation_uplinks",
-     .meaning = "cables up from an aggregation switch; 0: half its ports. Fewer than half tapers the tree",
+     .meaning = "number of uplinks of an aggregation switch; 0: half its ports. Fewer than half tapers the tree",
      .by_default = 0,
      .most = 1023},
     {.name = "edges_per_pod",
-     .meaning = "edge switches of a pod; 0: as many as the aggregation switches have ports for",
+     .meaning = "number of edge switches of a pod; 0: as many as the aggregation switches have ports for",
      .by_default = 0,
      .most = 1024},
 };
@@ -97,13 +97,14 @@ fat_tree::fat_tree(const parameters& given) {
   down_ = edges_per_pod_ * edge_cables_;
   read.require(edge_up_ % aggregations_per_pod_ == 0, "aggregations_per_pod", "divide edge_uplinks", edge_up_);
   read.require(edges_per_pod_ > 0 && down_ + aggregation_up_ <= radix, "edges_per_pod",
-               "leave an aggregation switch ports for its cables up; most", (radix - aggregation_up_) / edge_cables_);
+               "leave an aggregation switch ports for its uplinks, so it is at most",
+               (radix - aggregation_up_) / edge_cables_);
   // Core switches of a group: as few as have ports for the cables of all pods, with equally many cables from each pod
   // to each.
   cores_per_group_ = (pods_ * aggregation_up_ + radix - 1) / radix;
   while (cores_per_group_ < aggregation_up_ && aggregation_up_ % cores_per_group_ != 0) ++cores_per_group_;
   core_cables_ = aggregation_up_ / cores_per_group_;
-  read.require(pods_ * core_cables_ <= radix, "pods", "be no more than a core switch has ports,", radix);
+  read.require(pods_ * core_cables_ <= radix, "pods", "be at most the number of ports of a core switch,", radix);
   edges_ = pods_ * edges_per_pod_;
   aggregations_ = pods_ * aggregations_per_pod_;
   cores_ = pods_ == 1 ? 0 : aggregations_per_pod_ * cores_per_group_;

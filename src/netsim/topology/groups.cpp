@@ -9,15 +9,15 @@ outside_parameters read_outside(const topology_reader& read, unsigned routers, u
   result.nodes_per_router = read.one("nodes_per_router");
   result.globals = read.one("globals");
   read.require(ports + result.nodes_per_router + result.globals <= most_ports, "nodes_per_router",
-               "leave a router at most this many ports:", most_ports);
+               "keep the ports of a router at or below", most_ports);
   const std::int64_t joined = std::int64_t{routers} * result.globals + 1;
   result.groups = read.one("groups");
   read.require(result.groups <= joined, "groups", "be at most routers x globals of a group + 1 =", joined);
   const std::int64_t groups = result.groups == 0 ? joined : result.groups;
   read.require(groups * groups * routers <= most_entries, "groups",
-               "be fewer: groups x groups x routers of a group is at most", most_entries);
+               "be smaller: groups x groups x routers of a group is at most", most_entries);
   read.require(groups * routers * result.nodes_per_router <= most_nodes, "groups",
-               "leave at most this many nodes:", most_nodes);
+               "keep the number of nodes at or below", most_nodes);
   result.groups = static_cast<unsigned>(groups);
   return result;
 }

@@ -26,18 +26,18 @@ namespace {
 
 const std::vector<key> hyperx_keys{
     {.name = "dimensions",
-     .meaning = "switches in a line of each dimension",
+     .meaning = "number of switches in a line of each dimension",
      .by_default = list{8, 8, 6},
      .least = 1,
      .most = 256,
      .list = true},
     {.name = "cables",
-     .meaning = "cables between two switches of a line, for each dimension or one number for all",
+     .meaning = "number of cables between two switches of a line, for each dimension or one number for all",
      .by_default = list{1},
      .least = 1,
      .most = 64,
      .list = true},
-    {.name = "nodes_per_switch", .meaning = "nodes at a switch", .by_default = 12, .least = 1, .most = 1024},
+    {.name = "nodes_per_switch", .meaning = "number of nodes at a switch", .by_default = 12, .least = 1, .most = 1024},
 };
 
 constexpr std::size_t most_dimensions = 8;  // a byte of 64 bits each
@@ -182,10 +182,10 @@ class hyperx {
 hyperx::hyperx(const parameters& given) {
   const topology_reader read("hyperx", hyperx_keys, given);
   sizes_ = read.list("dimensions");
-  read.require(sizes_.size() <= most_dimensions, "dimensions", "be no longer than", most_dimensions);
+  read.require(sizes_.size() <= most_dimensions, "dimensions", "have at most this many numbers:", most_dimensions);
   const std::vector<unsigned> cables = read.list("cables", sizes_.size());
-  read.require(cables.size() == sizes_.size(), "cables", "be one number or as many as dimensions,",
-               static_cast<std::int64_t>(sizes_.size()));
+  read.require(cables.size() == sizes_.size(), "cables",
+               "be one number, or one for each dimension:", static_cast<std::int64_t>(sizes_.size()));
   nodes_per_switch_ = read.one("nodes_per_switch");
   ports_ = nodes_per_switch_;
   std::int64_t count = 1;
@@ -195,8 +195,9 @@ hyperx::hyperx(const parameters& given) {
     ports_ += (sizes_[d] - 1) * cables[d];
     count = std::min<std::int64_t>(count * sizes_[d], most_nodes + 1);
   }
-  read.require(ports_ <= most_ports, "cables", "leave a switch at most this many ports:", most_ports);
-  read.require(count * nodes_per_switch_ <= most_nodes, "dimensions", "leave at most this many nodes:", most_nodes);
+  read.require(ports_ <= most_ports, "cables", "keep the ports of a switch at or below", most_ports);
+  read.require(count * nodes_per_switch_ <= most_nodes, "dimensions", "keep the number of nodes at or below",
+               most_nodes);
   coordinates_ = grid_coordinates(std::span<const unsigned>(sizes_));
 }
 
@@ -240,7 +241,8 @@ std::uint64_t hyperx::bisection() const {
 
 topology_entry hyperx_entry() {
   return make_entry<hyperx>(
-      "hyperx", "a grid of switches, all cabled to all in each of its lines", hyperx_keys, {{"dimensions", {3, 3}}},
+      "hyperx", "a grid of switches, with cables between all switches of each line", hyperx_keys,
+      {{"dimensions", {3, 3}}},
       {{"hyperx-4608",
         // 1, 2, 3 uses all 48 ports and carries uniform traffic up to 2/3 load by minimal paths; 2, 2, 1 up to 1/2.
         "4,608 nodes: 8 x 8 x 6 switches of 12 nodes, cables 1, 2, 3, radix 48",

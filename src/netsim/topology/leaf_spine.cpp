@@ -12,14 +12,18 @@ namespace lull::netsim {
 namespace {
 
 const std::vector<key> leaf_spine_keys{
-    {.name = "leaves", .meaning = "switches with nodes", .by_default = 64, .least = 1, .most = 4096},
-    {.name = "nodes_per_leaf", .meaning = "nodes at a leaf", .by_default = 32, .least = 1, .most = 1024},
+    {.name = "leaves", .meaning = "number of switches with nodes", .by_default = 64, .least = 1, .most = 4096},
+    {.name = "nodes_per_leaf", .meaning = "number of nodes at a leaf", .by_default = 32, .least = 1, .most = 1024},
     {.name = "spines",
-     .meaning = "switches that join the leaves; fewer cables up than nodes taper the tree",
+     .meaning = "number of switches that connect the leaves; fewer uplinks than nodes taper the tree",
      .by_default = 32,
      .least = 1,
      .most = 1024},
-    {.name = "cables", .meaning = "between a leaf and a spine", .by_default = 1, .least = 1, .most = 64},
+    {.name = "cables",
+     .meaning = "number of cables between a leaf and a spine",
+     .by_default = 1,
+     .least = 1,
+     .most = 64},
 };
 
 class leaf_spine {
@@ -61,10 +65,10 @@ leaf_spine::leaf_spine(const parameters& given) {
   nodes_per_leaf_ = read.one("nodes_per_leaf");
   spines_ = read.one("spines");
   cables_ = read.one("cables");
-  read.require(std::int64_t{leaves_} * cables_ <= most_ports, "leaves",
-               "leave a spine at most this many ports:", most_ports);
+  read.require(std::int64_t{leaves_} * cables_ <= most_ports, "leaves", "keep the ports of a spine at or below",
+               most_ports);
   read.require(std::int64_t{nodes_per_leaf_} + std::int64_t{spines_} * cables_ <= most_ports, "spines",
-               "leave a leaf at most this many ports:", most_ports);
+               "keep the ports of a leaf at or below", most_ports);
 }
 
 endpoint leaf_spine::peer(std::uint32_t s, unsigned port) const {
@@ -84,7 +88,7 @@ endpoint leaf_spine::peer(std::uint32_t s, unsigned port) const {
 
 topology_entry leaf_spine_entry() {
   return make_entry<leaf_spine>(
-      "leaf-spine", "two levels of switches, each leaf cabled to each spine", leaf_spine_keys,
+      "leaf-spine", "two levels of switches, with cables from each leaf to each spine", leaf_spine_keys,
       {{"leaves", {4}}, {"nodes_per_leaf", {4}}, {"spines", {2}}},
       {{"leaf-spine-2048", "2,048 nodes: 64 leaves of 32 nodes, 32 spines, the full tree of radix 64", {}}});
 }

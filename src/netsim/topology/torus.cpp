@@ -31,12 +31,12 @@ constexpr std::int64_t most_in_a_ring = 256;
 
 const std::vector<key> torus_keys{
     {.name = "dimensions",
-     .meaning = "positions in a ring of each dimension",
+     .meaning = "number of switches in the ring of each dimension",
      .by_default = list{16, 16, 18},
      .least = 1,
      .most = most_in_a_ring,
      .list = true},
-    {.name = "nodes_per_switch", .meaning = "nodes at a switch", .by_default = 1, .least = 1, .most = 1024},
+    {.name = "nodes_per_switch", .meaning = "number of nodes at a switch", .by_default = 1, .least = 1, .most = 1024},
 };
 
 class torus {
@@ -156,7 +156,7 @@ class torus {
 torus::torus(const parameters& given) {
   const topology_reader read("torus", torus_keys, given);
   const std::vector<unsigned> sizes = read.list("dimensions");
-  read.require(sizes.size() <= most_dimensions, "dimensions", "be no longer than", most_dimensions);
+  read.require(sizes.size() <= most_dimensions, "dimensions", "have at most this many numbers:", most_dimensions);
   nodes_per_switch_ = read.one("nodes_per_switch");
   dimensions_ = static_cast<unsigned>(sizes.size());
   ports_ = nodes_per_switch_;
@@ -169,7 +169,8 @@ torus::torus(const parameters& given) {
     if (sizes[d] > 3) dateline_ = 1;
     count = std::min<std::int64_t>(count * sizes[d], most_nodes + 1);
   }
-  read.require(count * nodes_per_switch_ <= most_nodes, "dimensions", "leave at most this many nodes:", most_nodes);
+  read.require(count * nodes_per_switch_ <= most_nodes, "dimensions", "keep the number of nodes at or below",
+               most_nodes);
   coordinates_ = grid_coordinates(std::span<const unsigned>(sizes));
 }
 
@@ -194,8 +195,7 @@ std::uint64_t torus::bisection() const {
 }  // namespace
 
 topology_entry torus_entry() {
-  return make_entry<torus>("torus", "a grid of switches whose lines are closed to rings", torus_keys,
-                           {{"dimensions", {4, 3, 2}}},
+  return make_entry<torus>("torus", "a grid of switches whose lines are rings", torus_keys, {{"dimensions", {4, 3, 2}}},
                            {{"torus-4608",
                              "4,608 nodes: 16 x 16 x 18 switches of one node, radix 7",
                              {{"dimensions", {16, 16, 18}}, {"nodes_per_switch", {1}}}}});

@@ -148,7 +148,8 @@ struct conversion::state {
   }
 
   converted_trace finish() {
-    if (events == 0) throw error(options.asked, "it holds no events of a process that communicates", "trace it again");
+    if (events == 0)
+      throw error(options.asked, "it contains no events of a process that communicates", "trace it again");
     for (std::uint32_t l = 0; l < threads.size(); ++l)  // for processes that were killed
       if (threads[l].call_depth > 0) {
         const std::uint32_t place = places[in.all.locations[l].process];
@@ -172,12 +173,12 @@ struct conversion::state {
     const std::uint64_t end = last_ns.empty() ? 0 : *std::ranges::max_element(last_ns);
     if (end > longest_ns)
       throw error(options.asked, fmt::format("it is {:.0f} s long", static_cast<double>(end) * 1e-9),
-                  "the simulator counts to 1000000 s: are its clocks right?");
+                  "the simulator counts to 1000000 s; check the clocks of the trace");
     if (static_cast<double>(went_back_ns) > most_back * static_cast<double>(end))
       throw error(options.asked,
                   fmt::format("its clocks go back {} times, by {:.3g} s of {:.3g} s", went_back,
                               static_cast<double>(went_back_ns) * 1e-9, static_cast<double>(end) * 1e-9),
-                  "trace it again with clocks that do not");
+                  "trace it again with correct clocks");
   }
 
   const conversion_options options;

@@ -15,7 +15,7 @@
 namespace lull::netsim {
 namespace {
 
-constexpr const char* fix = "name a folder on a disk with room in TMPDIR";
+constexpr const char* fix = "set TMPDIR to a folder on a disk with room";
 
 [[noreturn]] void fail(const std::string& asked, const std::string& folder, int code) {
   throw error(asked, "a temporary file in " + folder + ": " + describe_errno(code), fix);

@@ -81,16 +81,16 @@ std::unique_ptr<program> make(const job_setup& setup) {
   const std::string iteration = text_or_none(from, "trace_iteration");
   auto larger = std::make_unique<trace_program>(read_trace(from.word("trace"), iteration));
   const std::uint32_t traced = larger->processes();
-  setup.require(setup.size() >= traced, "processes", fmt::format("is {}, the trace has {}", setup.size(), traced),
-                "a trace cannot be replayed by fewer");
+  setup.require(setup.size() >= traced, "processes", fmt::format("is {}, but the trace has {}", setup.size(), traced),
+                "a trace cannot be replayed by fewer processes");
   const std::string smaller = text_or_none(from, "trace_smaller");
   if (setup.size() == traced) {
-    setup.require(smaller.empty(), "trace_smaller", fmt::format("is given, and the trace has all {} processes", traced),
+    setup.require(smaller.empty(), "trace_smaller", fmt::format("is set, but the trace has all {} processes", traced),
                   "leave it out; it is for more processes than were traced");
     return larger;
   }
-  setup.require(!smaller.empty(), "processes", fmt::format("is {}, the trace has {}", setup.size(), traced),
-                "for more, name in trace_smaller a trace of the same program on fewer processes");
+  setup.require(!smaller.empty(), "processes", fmt::format("is {}, but the trace has {}", setup.size(), traced),
+                "for more processes, set trace_smaller to a trace of the same program on fewer processes");
   const trace_program first(read_trace(smaller, iteration));
   return extrapolate({first, first.processes()}, {*larger, traced}, setup.size(), asked_of(from.word("trace")));
 }
@@ -104,13 +104,13 @@ std::vector<std::string> trace_program::remarks() const {
     lines.push_back(fmt::format("not replayed: {}, {} ({})", one.name, times(one.times), one.instead));
   if (trace_->too_early > 0)
     lines.push_back(fmt::format(
-        "by the clocks of the trace {} received before {} sent, by up to {:.3g} us; in the replay "
-        "none is",
+        "according to the clocks of the trace, {} received before {} sent, by up to {:.3g} us; in the replay none is",
         counted(trace_->too_early, "message is", "messages are"), trace_->too_early == 1 ? "it was" : "they were",
         static_cast<double>(trace_->most_too_early_ns) * 1e-3));
   if (trace_->went_back > 0)
-    lines.push_back(fmt::format("the clocks of the trace go back {}, by {:.3g} us in all; time stands still meanwhile",
-                                times(trace_->went_back), static_cast<double>(trace_->went_back_ns) * 1e-3));
+    lines.push_back(fmt::format(
+        "the clocks of the trace go back {}, by {:.3g} us in total; the replay's time does not advance meanwhile",
+        times(trace_->went_back), static_cast<double>(trace_->went_back_ns) * 1e-3));
   return lines;
 }
 
@@ -140,7 +140,7 @@ std::optional<std::int64_t> processes_of_trace(const values& own) {
 
 std::shared_ptr<const converted_trace> read_trace(const std::string& path, const std::string& /*iteration*/,
                                                   const conversion_progress& /*progress*/) {
-  throw error(asked_of(path), "this Lull is built without OTF2",
+  throw error(asked_of(path), "this Lull was built without OTF2",
               "install libopen-trace-format2-dev and build it again");
 }
 
@@ -154,11 +154,12 @@ std::optional<std::int64_t> processes_of_trace(const values& own) {
 
 workload_entry trace_entry() {
   workload_entry made = program_entry(
-      "trace", "each process does what it did in a trace",
-      {path_key("trace", "folder of a trace in OTF2, or its file .otf2; a relative path begins at this file",
-                "required; it implies the pattern"),
-       path_key("trace_smaller", "trace of the same program on fewer processes, for more processes than were traced",
-                "none"),
+      "trace", "each process repeats its operations of a trace",
+      {path_key("trace",
+                "folder of an OTF2 trace, or its .otf2 file; a relative path begins at the folder of this file",
+                "required; it implies pattern = \"trace\""),
+       path_key("trace_smaller",
+                "trace of the same program on fewer processes, to simulate more processes than were traced", "none"),
        path_key("trace_iteration", "region of the traced program whose end is the end of an iteration", "none")},
       make);
   made.processes = processes_of_trace;

@@ -53,7 +53,7 @@ std::optional<encoded_operations::shared> traced_collectives::join(const part& p
     throw error(asked_,
                 fmt::format("{} is {} for rank {} and {} for rank {}", name(in, number), trace::name_of(i.operation),
                             i.first_rank, trace::name_of(*operation), p.rank),
-                "is the trace whole?");
+                "check whether the trace is complete");
   if (p.root != trace::no_one) i.root = p.root;
   i.sent += p.sent;
   i.received += p.received;
@@ -129,9 +129,9 @@ void traced_collectives::check() const {
       if (done == in.done.end() || done->second <= in.first) break;
     }
     throw error(asked_,
-                fmt::format("{} ({}) has {} of its {}: rank {} never comes to it", name(in, in.first),
+                fmt::format("{} ({}) has {} of its {}: rank {} never takes part", name(in, in.first),
                             trace::name_of(i.operation), i.there, counted(members, "process", "processes"), absent),
-                "trace the whole run: until all its processes have ended");
+                "trace the whole run, until all its processes have ended");
   }
 }
 

@@ -53,7 +53,7 @@ void traced_messages::check(const std::string& asked) const {
                   is_sent ? "sends" : "receives", counted(here, "message"), is_sent ? "to" : "from",
                   is_sent ? where.to : where.from, where.tag, here == 1 ? "is" : "are", is_sent ? "received" : "sent",
                   all > here ? fmt::format(", and {} more have no counterpart", counted(all - here, "message")) : ""),
-      "trace the whole run: until all its processes have ended");
+      "trace the whole run, until all its processes have ended");
 }
 
 }  // namespace lull::netsim

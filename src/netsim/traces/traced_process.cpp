@@ -39,13 +39,13 @@ std::vector<not_replayed> omissions::all(const trace::definitions& of) const {
     const bool computes = rule_of(of.regions[r]).is == call_rule::kind::files;
     found.push_back({.name = of.regions[r].name,
                      .times = regions_[r],
-                     .instead = computes ? "its time is computing" : "its time is left out"});
+                     .instead = computes ? "its time counts as computing" : "its time is left out"});
   }
   constexpr std::array<std::pair<const char*, const char*>, others> words{
       {{"messages with partners that are not in the trace", "left out"},
-       {"cancelled sends", "sent all the same"},
-       {"exclusive locks of windows", "a round trip, whoever has them"},
-       {"collectives of inter-communicators", "as of one group of both sides"}}};
+       {"cancelled sends", "sent nevertheless"},
+       {"exclusive locks of windows", "a round trip, whichever process holds them"},
+       {"collectives of inter-communicators", "replayed as those of one group of both sides"}}};
   for (std::size_t what = 0; what < others; ++what)
     if (others_[what] > 0)
       found.push_back({.name = words[what].first, .times = others_[what], .instead = words[what].second});
@@ -130,7 +130,7 @@ void traced_process::on(const call& c) {
     if (c.events.empty() && rule.is == kind::waits) return;  // a probe by another thread
     if (c.begin < now_.since)
       throw error(in_.asked, fmt::format("rank {} communicates in two threads at the same time", rank_),
-                  "trace it with one thread of each process that communicates, or with several in turn");
+                  "trace it with only one thread of each process communicating at a time");
   }
   compute_until(c.begin, rule.polls);
   if (rule.completes_puts) wait_for_puts();

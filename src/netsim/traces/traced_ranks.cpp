@@ -47,8 +47,7 @@ traced_ranks::traced_ranks(const definitions& all, const std::string& asked)
   for (std::uint32_t p = 0; p < all.processes.size(); ++p)
     if (all.processes[p].rank >= 0 && all.processes[p].paradigm != "user") processes_.push_back(p);
   std::ranges::stable_sort(processes_, {}, [&](std::uint32_t p) { return all.processes[p].rank; });
-  if (processes_.empty())
-    throw error(asked, "none of its processes communicates", "trace a program of MPI or OpenSHMEM");
+  if (processes_.empty()) throw error(asked, "none of its processes communicates", "trace an MPI or OpenSHMEM program");
   for (std::uint32_t rank = 0; rank < count(); ++rank) ranks_[processes_[rank]] = rank;
   check_one_job(asked);
   find_groups();
@@ -66,9 +65,9 @@ void traced_ranks::check_one_job(const std::string& asked) const {
   const bool have_communicators =
       std::ranges::any_of(all_.communicators, [](const auto& c) { return c.members.size() + c.remote.size() > 1; });
   if (have_communicators && jobs.size() > 1)
-    throw error(
-        asked, fmt::format("its {} processes are of {} jobs that have no communicator in common", count(), jobs.size()),
-        "trace one job at a time");
+    throw error(asked,
+                fmt::format("its {} processes belong to {} jobs without a common communicator", count(), jobs.size()),
+                "trace one job at a time");
 }
 
 void traced_ranks::find_groups() {

@@ -23,6 +23,6 @@ class all_processes : public every_process_sends {
 
 }  // namespace
 
-workload_entry all_to_all_entry() { return pattern_entry<all_processes>("all-to-all", "to every other, in turn"); }
+workload_entry all_to_all_entry() { return pattern_entry<all_processes>("all-to-all", "to all others in rotation"); }
 
 }  // namespace lull::netsim

@@ -28,9 +28,9 @@ class hot_spot : public every_process_sends {
 }  // namespace
 
 workload_entry hot_spot_entry() {
-  return pattern_entry<hot_spot>("hot-spot", "as uniform, with a share of all messages to a few",
+  return pattern_entry<hot_spot>("hot-spot", "like uniform, but a share of all messages goes to a few processes",
                                  {{.name = "hot_share",
-                                   .meaning = "share of messages that go to the targets",
+                                   .meaning = "share of the messages that go to the targets",
                                    .of = kind::share,
                                    .by_default = 0.1,
                                    .most = 1},

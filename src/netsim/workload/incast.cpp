@@ -28,6 +28,6 @@ class incast {
 
 }  // namespace
 
-workload_entry incast_entry() { return pattern_entry<incast>("incast", "all to a few", {targets_key()}); }
+workload_entry incast_entry() { return pattern_entry<incast>("incast", "all processes to a few", {targets_key()}); }
 
 }  // namespace lull::netsim

@@ -53,10 +53,10 @@ class neighbours : public every_process_sends {
 }  // namespace
 
 workload_entry neighbours_2d_entry() {
-  return pattern_entry<neighbours<2>>("neighbours-2d", "to those beside it in a plane, in turn", {grid_key()});
+  return pattern_entry<neighbours<2>>("neighbours-2d", "to the neighbours in a plane, in rotation", {grid_key()});
 }
 workload_entry neighbours_3d_entry() {
-  return pattern_entry<neighbours<3>>("neighbours-3d", "to those beside it in a cube, in turn", {grid_key()});
+  return pattern_entry<neighbours<3>>("neighbours-3d", "to the neighbours in a cube, in rotation", {grid_key()});
 }
 
 }  // namespace lull::netsim

@@ -87,9 +87,9 @@ template <class P>
 open_loop<P>::open_loop(const job_setup& setup, P pattern, generator& random)
     : job_(setup.job()), index_(setup.index), pattern_(std::move(pattern)), times_(setup) {
   setup.require(job_.load > 0 && job_.load <= 1, "load", fmt::format("is {}", job_.load),
-                "it must be above 0 and at most 1");
-  setup.require(job_.messages > 0 || setup.asked.end != never, "messages", "is 0, and there is no end",
-                "give end, or a number of messages");
+                "it must be more than 0 and at most 1");
+  setup.require(job_.messages > 0 || setup.asked.end != never, "messages", "is 0, but end is not set",
+                "set end, or a number of messages");
   if (job_.messages == 0) expected_.reset();
   processes_.reserve(setup.size());
   for (std::uint32_t rank = 0; rank < setup.size(); ++rank) {

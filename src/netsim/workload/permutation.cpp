@@ -26,7 +26,7 @@ class permutation : public every_process_sends {
 }  // namespace
 
 workload_entry permutation_entry() {
-  return pattern_entry<permutation>("permutation", "each to one other, drawn once");
+  return pattern_entry<permutation>("permutation", "each process to one other, chosen at random once");
 }
 
 }  // namespace lull::netsim

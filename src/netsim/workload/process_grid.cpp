@@ -24,8 +24,8 @@ std::vector<std::int64_t> cubic_grid(std::int64_t size, unsigned dimensions) {
 
 key grid_key() {
   return {.name = "grid",
-          .meaning = "processes in each dimension",
-          .otherwise = "as cubic as can be",
+          .meaning = "number of processes in each dimension",
+          .otherwise = "as cubic as possible",
           .least = 1,
           .most = most_number,
           .list = true};
@@ -39,9 +39,9 @@ std::vector<std::uint32_t> grid_of(const job_setup& setup, const reader& from, u
   if (grid.empty()) grid = cubic_grid(setup.size(), dimensions);
   const std::int64_t held = std::accumulate(grid.begin(), grid.end(), std::int64_t{1}, std::multiplies<>());
   setup.require(held == setup.size(), "grid",
-                fmt::format("holds {}, and the job has {}",
+                fmt::format("has {}, but the job has {}",
                             counted(static_cast<std::uint64_t>(held), "process", "processes"), setup.size()),
-                "let them agree");
+                "make the two agree");
   std::vector<std::uint32_t> sides;
   sides.reserve(grid.size());
   for (const std::int64_t side : grid) sides.push_back(static_cast<std::uint32_t>(side));

@@ -8,7 +8,7 @@ namespace lull::netsim {
 
 [[nodiscard]] inline key targets_key() {
   return {.name = "targets",
-          .meaning = "processes that all others send to",
+          .meaning = "number of processes to which all others send",
           .by_default = 1,
           .least = 1,
           .most = most_number};
@@ -17,7 +17,7 @@ namespace lull::netsim {
 [[nodiscard]] inline std::uint32_t read_targets(const job_setup& setup, const reader& from) {
   const std::int64_t targets = from.whole("targets");
   setup.require(targets < setup.size(), "targets", fmt::format("is {}, of {} processes", targets, setup.size()),
-                "name fewer than there are");
+                "use fewer targets");
   return static_cast<std::uint32_t>(targets);
 }
 

@@ -23,6 +23,8 @@ class uniform : public every_process_sends {
 
 }  // namespace
 
-workload_entry uniform_entry() { return pattern_entry<uniform>("uniform", "to any other, drawn for each message"); }
+workload_entry uniform_entry() {
+  return pattern_entry<uniform>("uniform", "to any other process, chosen at random for each message");
+}
 
 }  // namespace lull::netsim

@@ -247,7 +247,7 @@ def test_two_traces_predict_more_processes(lull: Lull, machine: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "8, 32 processes on a small machine" in done.stdout
     assert "from traces of 8 and 4 processes" in done.stdout
-    assert "note: more processes than were traced: a grid of 32 continues those of 4 and 8" in done.stdout
+    assert "note: more processes than were traced: a grid of 32 extrapolates those of 4 and 8" in done.stdout
     assert "where they" not in done.stderr
     file = json.loads((lull.folder / "out" / "prediction.json").read_text())
     assert file["traced"] == [8, 4] and file["kind"] == "simulated"

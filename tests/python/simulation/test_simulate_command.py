@@ -276,7 +276,7 @@ def test_explain_lists_every_key_with_its_default(net: Lull):
         "hybrid_hold",
         "not with mode active",
         "[[jobs]]",
-        "as many as the nodes not",
+        "as many as fit on the free nodes",
     ):
         assert words in shown
 

@@ -90,9 +90,9 @@ def test_set_makes_tables_and_reaches_into_lists():
 
 # What is wrong; what the line must hold: the key, what was found, what is allowed.
 MISTAKES = [
-    (JOB, "topology is missing; name a preset or a topology"),
+    (JOB, "topology is missing; set a preset or a topology"),
     (NET, "jobs is missing; describe at least one job"),
-    ("jobs = 3\n" + NET, "jobs is not a list of tables; head each job with [[jobs]]"),
+    ("jobs = 3\n" + NET, "jobs is not a list of tables; begin each job with [[jobs]]"),
     ("sed = 1\n" + NET + JOB, "sed is not a key here; did you mean seed?"),
     ("seed = -1\n" + NET + JOB, "seed is -1; it must be a whole number, 0 to"),
     ("seed = true\n" + NET + JOB, "seed is true; it must be a whole number"),
@@ -126,7 +126,7 @@ MISTAKES = [
         NET + '[power]\nmode = "hybrid"\npreset = "10BASE-T"\n' + JOB,
         "power.preset is '10BASE-T'; it must be 100GBASE-R",
     ),
-    (NET + '[power]\nmode = "adaptive-rate"\npreset = "25GBASE-R"\n' + JOB, "does not know the mode adaptive-rate"),
+    (NET + '[power]\nmode = "adaptive-rate"\npreset = "25GBASE-R"\n' + JOB, "does not support the mode adaptive-rate"),
     (NET + '[power]\nmode = "adaptive-rate"\npreset = "ethernet-alr"\n' + JOB, "power.slow_share is missing"),
     (NET + "[power]\nlink_watts = 0\n" + JOB, "power.link_watts is 0; it must be more than 0"),
     (NET + JOB + "lod = 3\n", "jobs.0.lod is not a key here; did you mean load?"),
@@ -143,13 +143,13 @@ MISTAKES = [
     (NET + JOB + 'pattern = "collective"\nallreduce = "rings"\n', "did you mean ring?"),
     (NET + JOB + "per_node = 2\n", "jobs.0.per_node does not apply with pattern uniform; leave it out"),
     (NET + JOB + 'mapping = "snake"\n', "jobs.0.mapping is 'snake'; it must be linear, random or a list"),
-    (NET + JOB + "mapping = [1, 1]\n", "jobs.0.mapping names a node twice"),
-    (NET + JOB + "mapping = [1, 2]\nprocesses = 3\n", "jobs.0.processes is 3 and mapping names 2 nodes"),
-    (NET + JOB + "messages = 0\n", "jobs.0.messages is 0, and there is no end"),
-    (NET + JOB + 'name = "a"\n' + JOB + 'name = "a"\n', "jobs.1.name is 'a'; give each job a name of its own"),
+    (NET + JOB + "mapping = [1, 1]\n", "jobs.0.mapping contains a node twice"),
+    (NET + JOB + "mapping = [1, 2]\nprocesses = 3\n", "jobs.0.processes is 3, but mapping lists 2 nodes"),
+    (NET + JOB + "messages = 0\n", "jobs.0.messages is 0, but end is not set"),
+    (NET + JOB + 'name = "a"\n' + JOB + 'name = "a"\n', "jobs.1.name is 'a'; give each job a different name"),
     ('[topology]\nname = "fattree"\n' + JOB, "topology.name is 'fattree'; did you mean fat-tree?"),
     ('[topology]\npreset = "fat-tree-460"\n' + JOB, "topology.preset is 'fat-tree-460'; did you mean fat-tree-4608?"),
-    ('[topology]\nname = "fat-tree"\npreset = "x"\n' + JOB, "topology.preset stands beside topology.name"),
+    ('[topology]\nname = "fat-tree"\npreset = "x"\n' + JOB, "topology.preset cannot be combined with topology.name"),
     ('[topology]\nname = "fat-tree"\nradix = "48"\n' + JOB, "topology.radix is '48'; it must be a whole number"),
     ('[topology]\nname = "fat-tree"\nradix = 1\n' + JOB, "topology.radix is 1; it must be a whole number, 2 to 1024"),
     ('[topology]\nname = "torus"\ndimensions = []\n' + JOB, "dimensions is []; it must be a whole number or a list"),
@@ -166,7 +166,7 @@ MISTAKES = [
     ("[jobs]\n" + NET, "jobs is not a list of tables"),
     (
         '[topology]\nname = "fat-tree"\nrdix = 48\n' + JOB,
-        "topology.rdix is no parameter of fat-tree; did you mean radix?",
+        "topology.rdix is not a parameter of fat-tree; did you mean radix?",
     ),
 ]
 

@@ -60,9 +60,9 @@ def test_processes_of_a_program_may_share_nodes():
         ),
         (
             [{"processes": 2, "mapping": [1, 2], "pattern": "collective", "per_node": 2}],
-            "jobs.0.processes is 2 and mapping names 2 nodes, with 2 processes on each",
+            "jobs.0.processes is 2, but mapping lists 2 nodes, with 2 processes on each",
         ),
-        ([{"processes": 8, "pattern": "neighbours-2d", "grid": [3, 3]}], "holds 9 processes, and the job has 8"),
+        ([{"processes": 8, "pattern": "neighbours-2d", "grid": [3, 3]}], "has 9 processes, but the job has 8"),
     ],
 )
 def test_what_does_not_fit_names_the_job(described, words):

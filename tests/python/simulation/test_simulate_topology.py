@@ -34,7 +34,7 @@ def test_a_name_or_preset_is_shown_in_numbers(lull: Lull):
     ("arguments", "words"),
     [
         (["fattree"], "did you mean fat-tree?"),
-        (["fat-tree", "--set", "rdx=4"], "topology.rdx is no parameter of fat-tree; did you mean radix?"),
+        (["fat-tree", "--set", "rdx=4"], "topology.rdx is not a parameter of fat-tree; did you mean radix?"),
         (["fat-tree", "--set", "radix=1"], "topology.radix is 1; it must be a whole number, 2 to 1024"),
         (["fat-tree", "--draw", "x.svg"], "it has 2,880 switches; draw one of at most 200"),
         (["--draw", "x.svg"], "--draw needs a NAME"),

@@ -111,19 +111,23 @@ def test_a_program_on_more_processes_than_were_traced(tmp_path: Path) -> None:
     job = replayed(trace=larger, trace_smaller=smaller, processes=32, barrier="dissemination").jobs[0]
     assert job.processes == 32
     assert job.messages == 32 * 5 * (1 + 5)
-    assert job.remarks[-1] == "more processes than were traced: a grid of 32 continues those of 4 and 8"
-    # Rank 0 computed longest in the traces; the mean of all ranks is smaller, and falls with their number.
+    assert job.remarks[-1] == "more processes than were traced: a grid of 32 extrapolates those of 4 and 8"
+    # Rank 0 computed longest in the traces; the mean of all ranks is less, and falls with their number.
     assert 0.4 < job.run_time_s / replayed(trace=larger).jobs[0].run_time_s < 0.8
 
 
 def test_mistakes_are_one_line_each(tmp_path: Path) -> None:
     trace = str(traced(tmp_path / "t", ring(4, rounds=2)))
     other = str(traced(tmp_path / "o", ring(2, rounds=3)))
-    with pytest.raises(UsageError, match=r"jobs\.0\.processes is 2, the trace has 4; a trace cannot be replayed by"):
+    with pytest.raises(
+        UsageError, match=r"jobs\.0\.processes is 2, but the trace has 4; a trace cannot be replayed by"
+    ):
         replayed(trace=trace, processes=2)
-    with pytest.raises(UsageError, match=r"jobs\.0\.processes is 8, the trace has 4; for more, name in trace_smaller"):
+    with pytest.raises(
+        UsageError, match=r"jobs\.0\.processes is 8, but the trace has 4; for more processes, set trace_smaller"
+    ):
         replayed(trace=trace, processes=8)
-    with pytest.raises(UsageError, match=r"jobs\.0\.trace_smaller is given, and the trace has all 4 processes"):
+    with pytest.raises(UsageError, match=r"jobs\.0\.trace_smaller is set, but the trace has all 4 processes"):
         replayed(trace=trace, trace_smaller=other)
     with pytest.raises(LullError, match=r"with 8 processes: operation \d+ of rank \d+ of the smaller program"):
         replayed(trace=trace, trace_smaller=other, processes=8)
@@ -167,7 +171,8 @@ def test_messages_that_are_received_before_they_are_sent_are_counted(tmp_path: P
     receiver.did(RECEIVE, RECEIVES, 1000, 2000, 0, 8)
     (job,) = replayed(trace=str(traced(tmp_path / "t", [sender, receiver]))).jobs
     assert job.remarks == (
-        "by the clocks of the trace 1 message is received before it was sent, by up to 3 us; in the replay none is",
+        "according to the clocks of the trace, 1 message is received before it was sent, by up to 3 us; "
+        "in the replay none is",
     )
 
 

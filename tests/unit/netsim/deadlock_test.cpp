@@ -57,7 +57,7 @@ TEST(a_deadlock, is_reported_in_one_line_that_names_ports_that_wait) {
   for (const std::uint32_t nodes : {5U, 8U, 20U}) {
     EXPECT_THAT(failure_of(blocked(nodes), nodes),
                 testing::AllOf(testing::StartsWith("simulate the network: it is deadlocked at "),
-                               testing::HasSubstr("packets wait for room that will not come"),
+                               testing::HasSubstr("packets wait for space that is never freed"),
                                testing::HasSubstr(" from switch "), testing::HasSubstr("virtual channels"),
                                testing::Not(testing::HasSubstr("\n"))));
   }

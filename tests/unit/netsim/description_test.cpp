@@ -187,7 +187,7 @@ TEST(jobs, that_cannot_run_on_their_nodes_are_refused_by_key) {
   EXPECT_THAT(refusal({{"pattern", "trace"}}, {0, 1}),
               HasSubstr("jobs.0.trace is missing; name the folder of a trace, or its file .otf2"));
   EXPECT_THAT(refusal({{"pattern", "neighbours-2d"}, {"grid", list{1, 1}}}, {0, 1}),
-              HasSubstr("jobs.0.grid holds 1 process, and the job has 2; let them agree"));
+              HasSubstr("jobs.0.grid has 1 process, but the job has 2; make the two agree"));
 }
 
 }  // namespace

@@ -59,9 +59,9 @@ TEST(memory, that_the_machine_does_not_have_is_not_asked_for) {
     require_memory(10, 2'000'000'000, 1'000'000'000);
     FAIL();
   } catch (const error& e) {
-    EXPECT_EQ(
-        std::string(e.what()).find("simulate the network: its 10 links need 2.0 GB of memory, and there are 1.0 GB; "),
-        0U);
+    EXPECT_EQ(std::string(e.what()).find(
+                  "simulate the network: its 10 links need 2.0 GB of memory, but the machine has 1.0 GB; "),
+              0U);
   }
 }
 

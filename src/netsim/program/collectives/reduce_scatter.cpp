@@ -68,7 +68,7 @@ collective_family reduce_scatter_family() {
   constexpr std::uint64_t kib = 1024;
   return {
       .name = "reduce_scatter",
-      .meaning = "algorithm of reductions of which each gets a piece",
+      .meaning = "algorithm of reductions of which each process gets a part",
       .of = {collective::reduce_scatter, collective::reduce_scatter_block},
       .algorithms = {{"recursive-halving", recursive_halving}, {"ring", ring}, {"non-overlapping", non_overlapping}},
       .rules = {{4, 64 * kib, "ring"},

@@ -115,10 +115,10 @@ TEST(requests_of_a_stream, of_an_earlier_run_are_not_those_of_the_next) {
 
 TEST(waits, name_a_circle_first_and_then_who_waits_for_an_ended_process) {
   const std::vector<process_wait> round{{3, "a"}, {2, "b"}, {1, "c"}, {0, ""}, {any, "d"}};
-  EXPECT_EQ(in_words(round), "in a circle of 2, rank 1 waits for b, rank 2 waits for c; 2 others wait beside");
+  EXPECT_EQ(in_words(round), "in a circle of 2, rank 1 waits for b, rank 2 waits for c; 2 others wait");
   const std::vector<process_wait> chain{{1, "a"}, {2, "b"}, {any, ""}, {any, "d"}, {any, "e"}};
   EXPECT_EQ(in_words(chain),
-            "rank 1 waits for b, which has ended, rank 0 waits for a, rank 3 waits for d; 1 other waits beside");
+            "rank 1 waits for b, which has ended, rank 0 waits for a, rank 3 waits for d; 1 other waits");
   EXPECT_EQ(in_words(std::vector<process_wait>(5)), "");
   std::vector<process_wait> large;
   for (std::uint32_t rank = 0; rank < 50; ++rank) large.push_back({(rank + 1) % 50, "x"});

@@ -86,7 +86,7 @@ TEST(a_short_send, is_over_when_the_message_has_left) {
   });
   const job_result r = played(s);
   EXPECT_EQ(r.time->sending, leaving(4000));
-  EXPECT_THAT(r.remarks, ElementsAre("nobody has received 1 message, the first from rank 0 to rank 1 (tag 1)"));
+  EXPECT_THAT(r.remarks, ElementsAre("1 message never received, the first from rank 0 to rank 1 (tag 1)"));
 }
 
 TEST(the_limit_of_short_messages_overhead_and_envelope, are_keys) {
@@ -295,7 +295,7 @@ TEST(a_program, that_came_to_a_stand_before_the_end_says_so) {
     return played(s).remarks;
   };
   EXPECT_THAT(remarks(50 * us), testing::IsEmpty());
-  EXPECT_THAT(remarks(10 * us), ElementsAre(HasSubstr("nothing can happen any more: in a circle of 2, rank 0 waits")));
+  EXPECT_THAT(remarks(10 * us), ElementsAre(HasSubstr("the processes are deadlocked: in a circle of 2, rank 0 waits")));
 }
 
 TEST(mistakes_of_programs, are_one_line_that_names_the_rank) {
@@ -305,12 +305,12 @@ TEST(mistakes_of_programs, are_one_line_that_names_the_rank) {
     return failure(s);
   };
   EXPECT_THAT(failure_of([](std::uint32_t, const completions&) -> stream { co_yield does::send(2, 8, 0); }),
-              HasSubstr("run the program: rank 0 names rank 2, and there are 2 processes"));
+              HasSubstr("run the program: rank 0 names rank 2, but there are 2 processes"));
   EXPECT_THAT(failure_of([](std::uint32_t rank, const completions&) -> stream {
                 co_yield does::receive(1 - rank, 8, 0, 5);
                 co_yield does::receive(1 - rank, 8, 0, 5);
               }),
-              HasSubstr("rank 0 uses request 5 again and has not waited for it"));
+              HasSubstr("rank 0 uses request 5 again before it has waited for it"));
   EXPECT_THAT(failure_of([](std::uint32_t rank, const completions&) -> stream {
                 co_yield does::all_of(rank == 0 ? collective::barrier : collective::allreduce, 8);
               }),
@@ -326,8 +326,9 @@ TEST(processes_that_wait_for_each_other, are_named) {
   EXPECT_THAT(
       failure_of(2,
                  [](std::uint32_t rank, const completions&) -> stream { co_yield does::receive(1 - rank, 8, rank); }),
-      HasSubstr("2 processes are waiting at 0 ps for messages nobody sends: in program, in a circle of 2, rank 0 "
-                "waits for a message of rank 1 (tag 0), rank 1 waits for a message of rank 0 (tag 1)"));
+      HasSubstr(
+          "2 processes are waiting at 0 ps for messages that no process sends: in program, in a circle of 2, rank 0 "
+          "waits for a message of rank 1 (tag 0), rank 1 waits for a message of rank 0 (tag 1)"));
   EXPECT_THAT(failure_of(3,
                          [](std::uint32_t rank, const completions&) -> stream {
                            co_yield does::send((rank + 1) % 3, 1 << 20, 9);

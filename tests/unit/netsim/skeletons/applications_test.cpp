@@ -89,11 +89,11 @@ TEST(skeletons, refuse_what_cannot_be_run_in_one_line) {
     }
     return "";
   };
-  EXPECT_EQ(refusal("kripke", 8, {{"quad", 12}}), "read the simulation: jobs.0.quad is 12; take a multiple of 8");
+  EXPECT_EQ(refusal("kripke", 8, {{"quad", 12}}), "read the simulation: jobs.0.quad is 12; use a multiple of 8");
   EXPECT_EQ(refusal("kripke", 8, {{"zones", list{1, 16, 16}}}),
-            "read the simulation: jobs.0.zones has 1 along x, for 2 processes; let each process have one at least");
+            "read the simulation: jobs.0.zones has 1 along x, for 2 processes; give each process at least one");
   EXPECT_EQ(refusal("amg", 8, {{"grid", list{2, 2, 3}}}),
-            "read the simulation: jobs.0.grid holds 12 processes, and the job has 8; let them agree");
+            "read the simulation: jobs.0.grid has 12 processes, but the job has 8; make the two agree");
   EXPECT_NE(refusal("examinimd", 65'536, {}), "");
   EXPECT_NE(refusal("sw4lite", 64, {{"points", list{16, 16, 16}}}), "");
   EXPECT_NE(refusal("minife", 64, {{"elements", list{2, 2, 2}}}), "");

@@ -297,7 +297,7 @@ TEST(a_trace, that_lacks_a_counterpart_is_refused) {
   alone.call(0, 0, 10, "MPI_Barrier", {together(collective::barrier)});
   alone.call(2, 0, 10, "MPI_Barrier", {together(collective::barrier)});
   EXPECT_THAT(failure_of(alone),
-              HasSubstr("collective 1 of world (barrier) has 2 of its 3 processes: rank 1 never comes to it"));
+              HasSubstr("collective 1 of world (barrier) has 2 of its 3 processes: rank 1 never takes part"));
 }
 
 TEST(a_trace, in_which_processes_disagree_is_refused) {
@@ -309,7 +309,7 @@ TEST(a_trace, in_which_processes_disagree_is_refused) {
 
 TEST(a_trace, that_is_no_job_is_refused) {
   told_trace empty(2);
-  EXPECT_THAT(failure_of(empty), HasSubstr("it holds no events of a process that communicates"));
+  EXPECT_THAT(failure_of(empty), HasSubstr("it contains no events of a process that communicates"));
   told_trace silent(2);
   for (auto& p : silent.all.processes) p.rank = -1;
   EXPECT_THAT(failure_of(silent), HasSubstr("none of its processes communicates"));
@@ -317,7 +317,7 @@ TEST(a_trace, that_is_no_job_is_refused) {
   two_jobs.all.communicators = {{.name = "a", .members = {0, 1}, .remote = {}},
                                 {.name = "b", .members = {2, 3}, .remote = {}}};
   two_jobs.calls(0, 10, "MPI_Pack");
-  EXPECT_THAT(failure_of(two_jobs), HasSubstr("its 4 processes are of 2 jobs that have no communicator in common"));
+  EXPECT_THAT(failure_of(two_jobs), HasSubstr("its 4 processes belong to 2 jobs without a common communicator"));
 }
 
 TEST(clocks_of_a_trace, that_differ_do_no_harm_and_are_told) {

@@ -100,7 +100,7 @@ TEST(extrapolation, of_a_ring_is_the_longer_ring) {
   const auto made = continued_to(32, program_on(ring(8), exchange), program_on(ring(16), exchange));
   const listed_program expected = program_on(ring(32), exchange);
   for (std::uint32_t rank = 0; rank < 32; ++rank) EXPECT_EQ(told(*made, rank), told(expected, rank)) << rank;
-  EXPECT_THAT(made->remarks().back(), HasSubstr("a grid of 32 continues those of 8 and 16"));
+  EXPECT_THAT(made->remarks().back(), HasSubstr("a grid of 32 extrapolates those of 8 and 16"));
 }
 
 TEST(extrapolation, does_not_care_which_request_was_complete_first) {
@@ -197,8 +197,9 @@ TEST(extrapolation, refuses_a_program_that_is_not_regular) {
     return all;
   };
   const auto line = [](std::uint32_t ranks) { return rank_grid{.size = {ranks, 1, 1}}; };
-  EXPECT_THAT(failure_of(program_on(line(8), to_all), program_on(line(16), to_all)),
-              HasSubstr("replay the trace x with 32 processes: its partners are not at the same places"));
+  EXPECT_THAT(
+      failure_of(program_on(line(8), to_all), program_on(line(16), to_all)),
+      HasSubstr("replay the trace x with 32 processes: the partners of its ranks are not at the same positions"));
 
   const maker by_rank = [](const rank_grid& g, std::uint32_t rank) -> operations {
     return {does::send((rank + 1) % g.ranks(), 8, rank, 0),
@@ -213,7 +214,7 @@ TEST(extrapolation, refuses_a_program_that_is_not_regular) {
   EXPECT_THAT(failure_of(program_on(line(8), by_size), program_on(line(16), by_size)),
               HasSubstr("rank 0 of the smaller program"));
   EXPECT_THAT(failure_of(program_on(line(16), by_size), program_on(line(8), by_size)),
-              HasSubstr("the traces are of 16 and 8"));
+              HasSubstr("the traces have 16 and 8 processes"));
 }
 
 TEST(exponents, are_the_usual_ones_where_they_are_near) {
