@@ -77,7 +77,7 @@ class aggregator : detail::same_cpp_abi {
   [[nodiscard]] Handler& handler() { return handler_; }
 
  private:
-  static_assert(std::is_trivially_copyable_v<Item>, "items travel as bytes");
+  static_assert(std::is_trivially_copyable_v<Item>, "items must be trivially copyable, since they travel as bytes");
   static constexpr bool has_direct = requires(Handler & h, const Item& item) { h.direct(item, 0); };
   static constexpr bool has_finish = requires(Handler & h) { h.finish(); };
 

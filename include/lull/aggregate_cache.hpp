@@ -72,7 +72,8 @@ class table_reader : detail::same_cpp_abi {
   [[nodiscard]] aggregate_statistics statistics() const;
 
  private:
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "words travel as bytes, and are small");
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64,
+                "words must be trivially copyable, since they travel as bytes, and at most 64 bytes long");
   friend class table_getter<T>;
   static constexpr std::uint32_t is_line = std::uint32_t{1} << 31U;  // in a request's index: the rest is a cache entry
 

@@ -57,7 +57,7 @@ class gatherer {
   [[nodiscard]] Handler& handler() { return exchange_.handler(); }
 
  private:
-  static_assert(!std::is_same_v<value, byte_span>, "values have one size");
+  static_assert(!std::is_same_v<value, byte_span>, "a gatherer's values must have a fixed size");
   struct store {
     value* const* values;
     void operator()(std::uint32_t index, const value& received) const { (*values)[index] = received; }

@@ -54,7 +54,7 @@ class stage_output {
   template <std::ranges::contiguous_range Range>
   void write(const std::string& variable, const Range& data) {
     using value = std::ranges::range_value_t<Range>;
-    static_assert(std::is_arithmetic_v<value>, "a variable has elements of a plain type");
+    static_assert(std::is_arithmetic_v<value>, "the elements of a variable must be of an arithmetic type");
     const char* const type = lull_stage_type(variable.c_str());
     if (type == nullptr) check(LULL_STAGE_ERROR);
     if (name_of<value>() != type)

@@ -53,7 +53,8 @@ class exchange : same_cpp_abi {
  public:
   using value = std::remove_cvref_t<std::invoke_result_t<Handler&, const Request&>>;
   static constexpr bool of_any_size = std::is_same_v<value, byte_span>;
-  static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<value>, "they travel as bytes");
+  static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<value>,
+                "they must be trivially copyable, since they travel as bytes");
   static constexpr std::size_t least_reply = of_any_size ? sizeof(std::uint32_t) : sizeof(value);
   static constexpr bool has_direct = requires(Handler & h, const Request& r) { h.direct(r, 0); };
 
@@ -135,7 +136,8 @@ class exchange : same_cpp_abi {
   [[nodiscard]] thread_request_target thread_target() const {
     if (!route_.options.getters)
       throw std::logic_error(
-          "lull::gatherer::getter(): this gatherer was made for one thread; make it with aggregate_options::getters");
+          "lull::gatherer::getter(): this gatherer was created for one thread; create it with "
+          "aggregate_options::getters");
     return {requests_.aggregation(), route_.ordered};
   }
   // Of replies of any size: the largest that fits into a buffer, and the bytes that travel beside each and its request.

@@ -14,7 +14,7 @@ template <class T>
 inline table_reader<T>::table_reader(const T* table, std::uint64_t words, const aggregate_options& options)
     : words_(words), shared_(options.getters) {
   if (words != 0 && !shmem_ptr(table, shmem_my_pe()))
-    throw std::invalid_argument("a table outside symmetric memory; shmem_malloc() gives such");
+    throw std::invalid_argument("the table is outside symmetric memory; allocate it with shmem_malloc()");
   mapped_.resize(static_cast<std::size_t>(shmem_n_pes()));
   for (std::size_t pe = 0; pe < mapped_.size() && words != 0; ++pe)
     mapped_[pe] = static_cast<const T*>(shmem_ptr(table, static_cast<int>(pe)));
@@ -143,7 +143,7 @@ template <class T>
 inline table_getter<T>::table_getter(table_reader<T>& reader, std::size_t first)
     : reader_(reader), next_(static_cast<std::uint32_t>(first)) {
   if (!reader.shared_)
-    throw std::logic_error("lull::table_reader::getter(): make the reader with aggregate_options::getters");
+    throw std::logic_error("lull::table_reader::getter(): create the reader with aggregate_options::getters");
   if (reader.exchange_) requests_.emplace(reader.exchange_->thread_target());
 }
 
