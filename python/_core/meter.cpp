@@ -56,7 +56,7 @@ template <class E>
 E named(std::string_view name, E last) {
   for (int i = 0; i <= static_cast<int>(last); ++i)
     if (name_of(static_cast<E>(i)) == name) return static_cast<E>(i);
-  throw error("find the channels that count", "there is no '" + std::string(name) + "'", "name a domain and a kind");
+  throw error("choose the channels that count", "there is no '" + std::string(name) + "'", "give a domain and a kind");
 }
 
 using text_label = std::tuple<std::string, std::string, std::string, double, double>;

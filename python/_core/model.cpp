@@ -42,7 +42,7 @@ std::vector<fitted_piece> fitted(const std::vector<std::vector<observation>>& ro
     throw usage_error("fit a transport", "nothing was observed", "observe at least one size in one round");
   for (const auto& round : seen)
     if (round.size() != seen.front().size())
-      throw usage_error("fit a transport", "rounds have different sizes", "observe the same in each");
+      throw usage_error("fit a transport", "rounds have different sizes", "observe the same sizes in each round");
   return fit_transfer(seen);
 }
 
@@ -52,7 +52,8 @@ std::array<double, 8> values_of(const transfer_terms& t) {
 }
 
 transfer_pieces as_pieces(const std::vector<std::pair<double, std::array<double, 8>>>& from) {
-  if (from.empty()) throw usage_error("say what a message costs", "its transport has no piece", "give one");
+  if (from.empty())
+    throw usage_error("predict the cost of a message", "its transport has no pieces", "give at least one");
   transfer_pieces pieces;
   pieces.reserve(from.size());
   for (const auto& [from_bytes, t] : from)
@@ -64,7 +65,8 @@ output_costs storage_of(const std::vector<std::pair<int, double>>& seen) {
   std::vector<seen_rate> rates;
   rates.reserve(seen.size());
   for (const auto& [writers, bytes_per_s] : seen) rates.push_back({writers, bytes_per_s});
-  if (rates.empty()) throw usage_error("learn what the storage gives", "no rate was seen", "measure one");
+  if (rates.empty())
+    throw usage_error("determine the bandwidth of the storage", "no rate was observed", "measure at least one");
   output_costs costs;
   costs.writer_bytes_per_s = 0;
   learn_storage(rates, costs);
@@ -82,7 +84,8 @@ std::vector<measured_wait> as_waits(const std::vector<measured_length>& measured
   std::vector<measured_wait> waits;
   waits.reserve(measured.size());
   for (const auto& [length, late, cpu] : measured) waits.push_back({length, as_interval(late), as_interval(cpu)});
-  if (waits.empty()) throw usage_error("price waits", "none were measured", "lull calibrate measures them");
+  if (waits.empty())
+    throw usage_error("determine the cost of waits", "no waits were measured", "measure them with lull calibrate");
   return waits;
 }
 
@@ -105,7 +108,7 @@ aim aim_of(const std::string& name, double slowdown) {
   if (name == "time") return {objective::time, 0};
   if (name == "energy") return slowdown < 0 ? aim{objective::energy, 0} : aim{objective::energy_within, slowdown};
   if (name == "edp") return {objective::edp, 0};
-  throw usage_error("choose by " + name, "there is no such objective", "time, energy or edp");
+  throw usage_error("choose by " + name, "there is no such objective", "choose time, energy or edp");
 }
 
 const char* judged(const std::pair<band, band>& present, const std::pair<band, band>& change, const std::string& name,
@@ -136,7 +139,8 @@ std::string problem_of_constants(const std::vector<std::pair<std::string, double
 double constant_here(const std::string& name) {
   const constant* const row = find_constant(name);
   if (!row)
-    throw usage_error("look up a constant", problem_of_constant(name, 0), "docs/reference/constants.md lists them");
+    throw usage_error("look up a constant", problem_of_constant(name, 0),
+                      "docs/reference/constants.md lists the constants");
   return row->get(this_machine());
 }
 

@@ -26,7 +26,8 @@ output_objective objective_named(const std::string& name) {
   if (name == "time") return output_objective::time;
   if (name == "energy") return output_objective::energy;
   if (name == "edp") return output_objective::edp;
-  throw usage_error("choose who writes the output", "'" + name + "' is no objective", "time, energy or edp");
+  throw usage_error("choose how to write the output", "'" + name + "' is not an objective",
+                    "choose time, energy or edp");
 }
 
 // Accesses a cost like a field of the machine.
@@ -53,9 +54,9 @@ std::vector<output_choice> choose(const output_machine& on, const simulation& wh
     const std::optional<output_way> way = way_of(name);
     if (!way || std::ranges::find(possible, *way) == possible.end())
       throw usage_error("predict the output by " + name,
-                        "it leaves no process of " + std::to_string(on.nodes) + " x " + std::to_string(on.cores) +
-                            " to compute, or is no approach",
-                        "take one of " + name_of(possible.front()) + " to " + name_of(possible.back()));
+                        "it is not an approach, or leaves no process of " + std::to_string(on.nodes) + " x " +
+                            std::to_string(on.cores) + " to compute",
+                        "choose one of " + name_of(possible.front()) + " to " + name_of(possible.back()));
     ways.push_back(*way);
   }
   return choose_output(on, what, ways, objective_named(objective));
