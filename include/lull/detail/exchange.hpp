@@ -54,7 +54,7 @@ class exchange : same_cpp_abi {
   using value = std::remove_cvref_t<std::invoke_result_t<Handler&, const Request&>>;
   static constexpr bool of_any_size = std::is_same_v<value, byte_span>;
   static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<value>,
-                "they must be trivially copyable, since they travel as bytes");
+                "requests and values must be trivially copyable, since they travel as bytes");
   static constexpr std::size_t least_reply = of_any_size ? sizeof(std::uint32_t) : sizeof(value);
   static constexpr bool has_direct = requires(Handler & h, const Request& r) { h.direct(r, 0); };
 
