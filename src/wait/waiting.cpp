@@ -18,12 +18,12 @@ waiting::waiting(doorbell& bell, progress_source* source, const wait_surrounding
               .timeout_ns = setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000,
               .oversubscribed = where.oversubscribed,
               .threshold = setting_size("LULL_WAIT_THRESHOLD")},
-      limits_of_crowd_(limits_),
+      limits_oversubscribed_(limits_),
       where_(where),
       alone_(where.alone),
       history_(256, model::this_machine().waiting),
       statistics_(setting_text("LULL_STATS") != "0") {
-  limits_of_crowd_.oversubscribed = true;
+  limits_oversubscribed_.oversubscribed = true;
   if (model::this_machine().correction.off) history_.keep_nothing();
   prepare(policy_);
 }

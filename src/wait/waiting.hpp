@@ -127,7 +127,7 @@ class waiting {
   void wait(const awaited& what, Ready& ready) {
     const wait_policy chosen = what.policy.value_or(policy_);
     count_this_thread();
-    const wait_case here{threads_outnumber(where_.cores) ? limits_of_crowd_ : limits_, what, history_};
+    const wait_case here{threads_outnumber(where_.cores) ? limits_oversubscribed_ : limits_, what, history_};
     switch (chosen) {
 #define LULL_WAIT_WITH(identifier, name, type, lowers) \
   case wait_policy::identifier:                        \
@@ -225,7 +225,7 @@ class waiting {
   std::optional<public_waits> published_;
   progress_source* source_;
   wait_policy policy_;
-  wait_limits limits_, limits_of_crowd_;
+  wait_limits limits_, limits_oversubscribed_;
   wait_surroundings where_;
   std::atomic<bool> alone_;
   wait_history history_;
