@@ -260,14 +260,14 @@ class job {
   }
 
   void tell_to_end() {
-    patience_ = lull::now_ns() + grace_ns;
+    deadline_ = lull::now_ns() + grace_ns;
     tell_all(SIGTERM);
   }
 
   void end_who_is_late() {
     const std::int64_t now = lull::now_ns();
-    if (now > patience_) tell_all(SIGKILL);
-    if (now > patience_ + give_up_ns) give_up_who_waits_in_the_kernel();
+    if (now > deadline_) tell_all(SIGKILL);
+    if (now > deadline_ + give_up_ns) give_up_who_waits_in_the_kernel();
     if (now <= spared_until_ || std::ranges::find(spared_, true) == spared_.end()) return;
     for (std::size_t rank = 0; rank < pids_.size(); ++rank)
       if (pids_[rank] != 0 && spared_[rank])
@@ -310,7 +310,7 @@ class job {
   };
   std::optional<ended_pe> absent_;  // the first that ended before it joined
   std::optional<int> end_code_;     // set while the job is being ended
-  std::int64_t patience_ = 0;       // when PEs that are not spared are killed
+  std::int64_t deadline_ = 0;       // when PEs that are not spared are killed
   std::vector<bool> spared_;        // by rank, while the job is being ended
   std::int64_t spared_until_ = 0;
 };

@@ -33,7 +33,7 @@ struct state {
   std::unique_ptr<std::atomic<stage>[]> stages;  // by rank
 
   void announce() const { signal_event_fd(event.get()); }
-} told;
+} server_state;
 
 void check(pmix_status_t status, const char* asked) {
   if (status != PMIX_SUCCESS) throw error(asked, std::string("PMIx answered ") + PMIx_Error_string(status));
@@ -64,14 +64,14 @@ void silence_event_library() {
 
 pmix_status_t on_connected(const pmix_proc_t* proc, void*, pmix_info_t*, std::size_t, pmix_op_cbfunc_t done,
                            void* data) {
-  told.stages[proc->rank] = state::stage::inside;
-  told.announce();
+  server_state.stages[proc->rank] = state::stage::inside;
+  server_state.announce();
   if (done) done(PMIX_SUCCESS, data);
   return PMIX_SUCCESS;
 }
 
 pmix_status_t on_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t done, void* data) {
-  told.stages[proc->rank] = state::stage::left;
+  server_state.stages[proc->rank] = state::stage::left;
   if (done) done(PMIX_SUCCESS, data);
   return PMIX_SUCCESS;
 }
@@ -79,14 +79,14 @@ pmix_status_t on_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t done
 pmix_status_t on_abort(const pmix_proc_t*, void*, int code, const char* why, pmix_proc_t*, std::size_t,
                        pmix_op_cbfunc_t done, void* data) {
   if (why && std::string_view(why).starts_with(peer_is_lost)) {
-    if (!told.peer_lost) told.lost_line = why + peer_is_lost.size();
-    told.peer_lost = true;
-    told.announce();
+    if (!server_state.peer_lost) server_state.lost_line = why + peer_is_lost.size();
+    server_state.peer_lost = true;
+    server_state.announce();
     return PMIX_SUCCESS;  // no reply: the process waits for it until it is ended
   }
-  told.abort_code = code;
-  told.aborted = true;
-  told.announce();
+  server_state.abort_code = code;
+  server_state.aborted = true;
+  server_state.announce();
   if (done) done(PMIX_SUCCESS, data);
   return PMIX_SUCCESS;
 }
@@ -157,7 +157,7 @@ void register_job(int pes, const std::filesystem::path& folder) {
   check(PMIx_generate_ppn(ranks.c_str(), &mapping), "describe the job");
 
   fact_list job;
-  job.add(PMIX_JOBID, told.job);
+  job.add(PMIX_JOBID, server_state.job);
   for (const char* const key : {PMIX_UNIV_SIZE, PMIX_MAX_PROCS, PMIX_JOB_SIZE, PMIX_LOCAL_SIZE, PMIX_NODE_SIZE})
     job.add(key, static_cast<std::uint32_t>(pes));
   for (const char* const key : {PMIX_NUM_NODES, PMIX_JOB_NUM_APPS}) job.add(key, std::uint32_t{1});
@@ -171,8 +171,8 @@ void register_job(int pes, const std::filesystem::path& folder) {
   for (int rank = 0; rank < pes; ++rank) add_pe(job, rank, host);
   pmix_data_array_t facts = job.converted();
   await("register the job", [&](pmix_op_cbfunc_t done, void* data) {
-    return PMIx_server_register_nspace(told.job.c_str(), pes, static_cast<pmix_info_t*>(facts.array), facts.size, done,
-                                       data);
+    return PMIx_server_register_nspace(server_state.job.c_str(), pes, static_cast<pmix_info_t*>(facts.array),
+                                       facts.size, done, data);
   });
   PMIX_DATA_ARRAY_DESTRUCT(&facts);
 }
@@ -180,10 +180,10 @@ void register_job(int pes, const std::filesystem::path& folder) {
 }  // namespace
 
 pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
-  told.job = std::string(job_of_lull_launch) + std::to_string(getpid());
-  told.event = open_event_fd();
-  if (!told.event) throw error("start the PMIx server", describe_errno(errno));
-  told.stages = std::make_unique<std::atomic<state::stage>[]>(static_cast<std::size_t>(pes));
+  server_state.job = std::string(job_of_lull_launch) + std::to_string(getpid());
+  server_state.event = open_event_fd();
+  if (!server_state.event) throw error("start the PMIx server", describe_errno(errno));
+  server_state.stages = std::make_unique<std::atomic<state::stage>[]>(static_cast<std::size_t>(pes));
   // PMIx's shared-memory store would leave files behind a killed launcher; a job on one host does not need it.
   setenv("PMIX_MCA_gds", "hash", 1);  // NOLINT(concurrency-mt-unsafe): before PMIx starts its thread
 
@@ -203,7 +203,7 @@ pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
   register_job(pes, folder);
   for (int rank = 0; rank < pes; ++rank) {
     pmix_proc_t proc;
-    PMIX_LOAD_PROCID(&proc, told.job.c_str(), static_cast<pmix_rank_t>(rank));
+    PMIX_LOAD_PROCID(&proc, server_state.job.c_str(), static_cast<pmix_rank_t>(rank));
     await("register a PE", [&](pmix_op_cbfunc_t done, void* data) {
       return PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, done, data);
     });
@@ -218,7 +218,7 @@ void pmix_server::silence() {
 
 std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std::string> environment) const {
   pmix_proc_t proc;
-  PMIX_LOAD_PROCID(&proc, told.job.c_str(), static_cast<pmix_rank_t>(rank));
+  PMIX_LOAD_PROCID(&proc, server_state.job.c_str(), static_cast<pmix_rank_t>(rank));
   char** variables = nullptr;
   check(PMIx_server_setup_fork(&proc, &variables), "prepare a PE's environment");
   for (char** entry = variables; entry && *entry; ++entry) {
@@ -229,24 +229,24 @@ std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std:
   return environment;
 }
 
-int pmix_server::event_fd() const { return told.event.get(); }
+int pmix_server::event_fd() const { return server_state.event.get(); }
 
-void pmix_server::clear_event() { clear_event_fd(told.event.get()); }
+void pmix_server::clear_event() { clear_event_fd(server_state.event.get()); }
 
 std::optional<int> pmix_server::abort_requested() const {
-  return told.aborted ? std::optional{told.abort_code.load()} : std::nullopt;
+  return server_state.aborted ? std::optional{server_state.abort_code.load()} : std::nullopt;
 }
 
 std::optional<std::string> pmix_server::peer_lost() const {
-  return told.peer_lost ? std::optional{told.lost_line} : std::nullopt;
+  return server_state.peer_lost ? std::optional{server_state.lost_line} : std::nullopt;
 }
 
 bool pmix_server::ever_joined(int rank) const {
-  return told.stages[static_cast<std::size_t>(rank)] != state::stage::outside;
+  return server_state.stages[static_cast<std::size_t>(rank)] != state::stage::outside;
 }
 
 bool pmix_server::left_in_order(int rank) const {
-  return told.stages[static_cast<std::size_t>(rank)] != state::stage::inside;
+  return server_state.stages[static_cast<std::size_t>(rank)] != state::stage::inside;
 }
 
 }  // namespace lull::launch
