@@ -21,7 +21,7 @@ struct call {
 };
 
 // A thread, whose events are emitted in order of time.
-struct thread_told {
+struct thread_state {
   std::uint32_t location = 0;
   std::uint64_t last_ns = 0;
   std::vector<std::uint32_t> open = {};  // regions of the program
@@ -30,7 +30,7 @@ struct thread_told {
 // The reading position in a log.
 class cursor {
  public:
-  cursor(const std::filesystem::path& path, thread_told& thread) : thread(thread), log_(path), left_(log_.records()) {
+  cursor(const std::filesystem::path& path, thread_state& thread) : thread(thread), log_(path), left_(log_.records()) {
     while (!left_.empty() && !begins_call(left_.front().what)) left_ = left_.subspan(1);
     find_next();
   }
@@ -42,7 +42,7 @@ class cursor {
     find_next();
   }
 
-  thread_told& thread;
+  thread_state& thread;
 
  private:
   void find_next() {
@@ -85,11 +85,11 @@ class player {
 
   left_over play(const std::function<void(std::uint64_t)>& beat) {
     const raw_process& raw = *of_.raw;
-    std::map<std::uint32_t, thread_told> threads;  // by location
+    std::map<std::uint32_t, thread_state> threads;  // by location
     std::vector<cursor> logs;
     logs.reserve(raw.logs.size());
     for (std::size_t i = 0; i < raw.logs.size(); ++i) {
-      const auto [thread, is_new] = threads.try_emplace(of_.locations[i], thread_told{.location = of_.locations[i]});
+      const auto [thread, is_new] = threads.try_emplace(of_.locations[i], thread_state{.location = of_.locations[i]});
       logs.emplace_back(raw.logs[i].path, thread->second);
       if (is_new && raw.logs[i].thread == static_cast<std::uint64_t>(raw.pid) && !raw.clocks.empty())
         enter(thread->second, raw.clocks.front().ticks, of_.program);
@@ -123,18 +123,18 @@ class player {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(clocks_.ns(clock_, ticks), 0));
   }
 
-  void emit(const thread_told& t, event e) {
+  void emit(const thread_state& t, event e) {
     e.location = t.location;
     to_.on(e);
   }
 
-  void enter(thread_told& t, std::uint64_t ticks, std::uint32_t region) {
+  void enter(thread_state& t, std::uint64_t ticks, std::uint32_t region) {
     t.last_ns = std::max(t.last_ns, time(ticks));
     t.open.push_back(region);
     emit(t, {.time_ns = t.last_ns, .what = happening::enter, .region = region});
   }
 
-  void tell(thread_told& t, const call& c) {
+  void tell(thread_state& t, const call& c) {
     const record& first = c.records.front();
     result_.records += c.records.size();
     const std::uint32_t region = of_.regions.at(first.region, 0);
@@ -166,7 +166,7 @@ class player {
   }
 
   // A message, unless its peer is MPI_PROC_NULL.
-  void tell_message(const thread_told& t, std::uint64_t now, const record& first, const record& r, happening what) {
+  void tell_message(const thread_state& t, std::uint64_t now, const record& first, const record& r, happening what) {
     const auto comm = communicator(r, first);
     if (comm == no_one || r.peer < 0) return;
     emit(t, {.time_ns = now,
@@ -178,7 +178,7 @@ class player {
   }
 
   // Events at the begin of the call.
-  void tell_begin(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
+  void tell_begin(const thread_state& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
                   const record& r) {
     switch (r.what) {
       case kind::send:
@@ -211,7 +211,7 @@ class player {
     }
   }
 
-  void tell_one_sided(const thread_told& t, std::uint64_t now, const record& first, const record& r) {
+  void tell_one_sided(const thread_state& t, std::uint64_t now, const record& first, const record& r) {
     const auto w = window(r, first);
     if (w == no_one || r.peer < 0) return;
     const auto what = r.what == kind::put ? happening::put : r.what == kind::get ? happening::get : happening::atomic;
@@ -220,7 +220,7 @@ class player {
     emit(t, {.time_ns = now, .what = what, .communicator = w, .peer = r.peer, .bytes = r.bytes, .request = number});
   }
 
-  void post(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
+  void post(const thread_state& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
             const record& r) {
     request made{.what = r.what,
                  .operation = operation(region),
@@ -244,13 +244,13 @@ class player {
     queue.push_back(made);
   }
 
-  void start(const thread_told& t, std::uint64_t now, request& of) {
+  void start(const thread_state& t, std::uint64_t now, request& of) {
     of.number = ++numbers_;
     of.active = true;
     event e{.time_ns = now, .request = of.number};
     if (of.what == kind::posted_receive) {
       e.what = happening::irecv_request;
-    } else if (!told(of)) {
+    } else if (!is_reported(of)) {
       return;  // the peer is MPI_PROC_NULL
     } else if (of.what == kind::posted_collective) {
       e.what = happening::icollective_request;
@@ -265,7 +265,7 @@ class player {
   }
 
   // Events at the end of the call.
-  void tell_end(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
+  void tell_end(const thread_state& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
                 const record& r) {
     const auto tag = static_cast<std::uint32_t>(r.tag);
     switch (r.what) {
@@ -326,7 +326,7 @@ class player {
     return of.bytes;
   }
 
-  void tell_request(const thread_told& t, std::uint64_t now, const record& r) {
+  void tell_request(const thread_state& t, std::uint64_t now, const record& r) {
     const auto found = requests_.find(r.begin);
     if (found == requests_.end() || found->second.empty()) {
       if (r.what == kind::completed) ++result_.unknown_requests;
@@ -334,7 +334,8 @@ class player {
     }
     request& of = found->second.front();
     if (r.what == kind::tested) {
-      if (of.active && told(of)) emit(t, {.time_ns = now, .what = happening::request_tested, .request = of.number});
+      if (of.active && is_reported(of))
+        emit(t, {.time_ns = now, .what = happening::request_tested, .request = of.number});
       return;
     }
     if (r.what == kind::completed) complete(t, now, of, r);
@@ -349,13 +350,13 @@ class player {
   }
 
   // Whether its begin had an event.
-  static bool told(const request& of) {
+  static bool is_reported(const request& of) {
     return of.what == kind::posted_receive ||
            (of.communicator != no_one && (of.what == kind::posted_collective || of.peer >= 0));
   }
 
-  void complete(const thread_told& t, std::uint64_t now, const request& of, const record& r) {
-    if (!of.active || !told(of)) return;
+  void complete(const thread_state& t, std::uint64_t now, const request& of, const record& r) {
+    if (!of.active || !is_reported(of)) return;
     event e{.time_ns = now, .what = happening::isend_complete, .request = of.number};
     if (of.what == kind::posted_receive && (r.peer < 0 || of.communicator == no_one)) {
       e.what = happening::request_cancelled;  // the peer was MPI_PROC_NULL
@@ -376,7 +377,7 @@ class player {
     emit(t, e);
   }
 
-  void complete_here(const thread_told& t, std::uint64_t now, std::uint32_t w, std::int32_t peer) {
+  void complete_here(const thread_state& t, std::uint64_t now, std::uint32_t w, std::int32_t peer) {
     const auto found = outstanding_.find(w);
     if (found == outstanding_.end() || found->second[peer] == 0) return;
     emit(t, {.time_ns = now,
@@ -386,7 +387,7 @@ class player {
     found->second.erase(peer);
   }
 
-  void complete_at_target(const thread_told& t, std::uint64_t now, std::uint32_t w, std::int32_t peer) {
+  void complete_at_target(const thread_state& t, std::uint64_t now, std::uint32_t w, std::int32_t peer) {
     const auto found = outstanding_.find(w);
     if (found == outstanding_.end()) return;
     for (auto one = found->second.begin(); one != found->second.end();) {
