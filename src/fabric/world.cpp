@@ -114,16 +114,16 @@ void world::join() {
     const auto contact = protocol_->contact();
     blob.insert(blob.end(), contact.begin(), contact.end());
   }
-  const auto told = members_.exchange(blob);
-  std::vector<symmetric_memory::offer> offers(told.size());
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    received_bytes read(told[i], "join the job with PE " + std::to_string(i));
+  const auto blobs = members_.exchange(blob);
+  std::vector<symmetric_memory::offer> offers(blobs.size());
+  for (std::size_t i = 0; i < blobs.size(); ++i) {
+    received_bytes read(blobs[i], "join the job with PE " + std::to_string(i));
     const auto form = read.take<std::uint64_t>();
     if (form != form_of_this_build)
       throw error("join the job with PE " + std::to_string(i), "it runs another build of Lull than this PE",
                   "load the same build of Lull on all nodes");
     offers[i] = read.take<symmetric_memory::offer>();
-    if (protocol_) protocol_->introduce(pe_id{static_cast<int>(i)}, read.rest());
+    if (protocol_) protocol_->set_peer(pe_id{static_cast<int>(i)}, read.rest());
   }
   memory_.map(offers, places(),
               [this](pe_id pe) { return has_rdma() ? protocol_->remote_memory()->look_into(pe.index()) : nullptr; });

@@ -70,7 +70,7 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
   boot_.publish(modex_key, blob);
   boot_.fence();
 
-  std::vector<std::vector<std::byte>> told;
+  std::vector<std::vector<std::byte>> added;
   std::vector<place> places;
   std::map<int, occupied_host> hosts;
   for (int process = 0; process < boot_.size(); ++process) {
@@ -78,7 +78,7 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
     modex_data other = modex_data_from(boot_.size() == 1 ? blob : boot_.lookup(modex_key, pe), pe);
     places.push_back(other.where);
     hosts[other.where.host].add(other.cores);
-    told.push_back(std::move(other.added));
+    added.push_back(std::move(other.added));
   }
   layout_.emplace(places, boot_.rank());
   const occupied_host& here = hosts.at(me.where.host);
@@ -88,7 +88,7 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
     most_processes_per_core_ =
         std::max(most_processes_per_core_, static_cast<double>(host.processes) / std::max(1, cores_in(host.cores)));
   cores_of_process_ = std::max(1, std::min(cores_of_host_ / processes_here_, cores_in(my_cores)));
-  return told;
+  return added;
 }
 
 }  // namespace lull::job

@@ -71,9 +71,9 @@ class transport {
   transport(const transport&) = delete;
   transport& operator=(const transport&) = delete;
 
-  // The address of this process. Each peer passes it to introduce() before its first message to this process.
+  // The address of this process. Each peer passes it to set_address() before its first message to this process.
   [[nodiscard]] virtual std::vector<std::byte> address() const = 0;
-  virtual void introduce(int peer, std::span<const std::byte> address) = 0;
+  virtual void set_address(int peer, std::span<const std::byte> address) = 0;
   // The number of connected peers. The first message to a peer connects.
   [[nodiscard]] virtual int connections() const = 0;
   // Ends all connections, and waits for that. No peer may send any more.

@@ -69,7 +69,7 @@ class ucx final : public transport {
   ucx(receiver& to, const ucx_settings& wanted);
 
   [[nodiscard]] std::vector<std::byte> address() const override;
-  void introduce(int peer, std::span<const std::byte> address) override;
+  void set_address(int peer, std::span<const std::byte> address) override;
   [[nodiscard]] int connections() const override;
   void disconnect() override;
   [[nodiscard]] std::size_t overtakable_from() const override { return rendezvous_from_; }
@@ -220,11 +220,11 @@ std::vector<std::byte> ucx::address() const {
   return all;
 }
 
-void ucx::introduce(int peer, std::span<const std::byte> address) {
+void ucx::set_address(int peer, std::span<const std::byte> address) {
   received_bytes read(address, "reach process " + std::to_string(peer));
   const auto worker = read.take(read.take<std::size_t>());
   peers_[static_cast<std::size_t>(peer)].address.assign(worker.begin(), worker.end());
-  if (memory_) memory_->introduce(peer, read.rest());
+  if (memory_) memory_->set_key(peer, read.rest());
 }
 
 int ucx::connections() const {

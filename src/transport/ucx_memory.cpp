@@ -42,7 +42,7 @@ bool is_written(std::byte* pages, std::size_t bytes) {
          std::ranges::all_of(resident, [](unsigned char page) { return (page & 1U) != 0; });
 }
 
-ucp_request_param_t told(accessing& then) {
+ucp_request_param_t notifying(accessing& then) {
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   param.user_data = &then;
@@ -142,7 +142,7 @@ std::vector<std::byte> ucx_memory::key() const {
   return all;
 }
 
-void ucx_memory::introduce(int which, std::span<const std::byte> key) {
+void ucx_memory::set_key(int which, std::span<const std::byte> key) {
   peer& other = peers_[static_cast<std::size_t>(which)];
   if (key.size() <= sizeof other.base) return;  // it exposes no memory
   std::memcpy(&other.base, key.data(), sizeof other.base);
@@ -167,20 +167,20 @@ void ucx_memory::ask(int which, peer& other) {
 
 void ucx_memory::put(int which, std::size_t offset, const void* source, std::size_t bytes, accessing& then) {
   const peer& to = known(which);
-  const ucp_request_param_t param = told(then);
+  const ucp_request_param_t param = notifying(then);
   begun(library.ucp_put_nbx(to.endpoint, source, bytes, to.base + offset, to.key, &param), then);
 }
 
 void ucx_memory::get(int which, std::size_t offset, void* destination, std::size_t bytes, accessing& then) {
   const peer& from = known(which);
-  const ucp_request_param_t param = told(then);
+  const ucp_request_param_t param = notifying(then);
   begun(library.ucp_get_nbx(from.endpoint, destination, bytes, from.base + offset, from.key, &param), then);
 }
 
 void ucx_memory::fetch(int which, std::size_t offset, change how, const void* operand, void* old, std::size_t width,
                        accessing& then) {
   const peer& at = known(which);
-  ucp_request_param_t param = told(then);
+  ucp_request_param_t param = notifying(then);
   param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
   param.datatype = ucp_dt_make_contig(width);
   param.reply_buffer = old;
@@ -190,7 +190,7 @@ void ucx_memory::fetch(int which, std::size_t offset, change how, const void* op
 }
 
 void ucx_memory::flush(int which, accessing& then) {
-  const ucp_request_param_t param = told(then);
+  const ucp_request_param_t param = notifying(then);
   void* const request = library.ucp_ep_flush_nbx(known(which).endpoint, &param);
   // The stores of this processor must also be visible before any later load.
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -26,9 +26,9 @@ class ucx_memory final : public remote_memory {
                                                           connection to);
   ~ucx_memory() override;
 
-  // The key that others need to reach the memory; they pass it to introduce().
+  // The key that others need to reach the memory; they pass it to set_key().
   [[nodiscard]] std::vector<std::byte> key() const;
-  void introduce(int peer, std::span<const std::byte> key);
+  void set_key(int peer, std::span<const std::byte> key);
   void forget_peers();  // to be called before connections end
 
   [[nodiscard]] std::byte* exposed() const override { return pages_; }

@@ -15,7 +15,7 @@ class admission {
 
   [[nodiscard]] std::uint64_t my_key() const { return my_key_; }
   [[nodiscard]] std::uint64_t key_of(pe_id pe) const { return keys_[static_cast<std::size_t>(pe.index())]; }
-  void introduce(pe_id pe, std::uint64_t key) { keys_[static_cast<std::size_t>(pe.index())] = key; }
+  void set_key(pe_id pe, std::uint64_t key) { keys_[static_cast<std::size_t>(pe.index())] = key; }
 
   // Whether the message is from a PE of this job and has the header of its kind. The first message that is refused
   // prints a line on stderr.

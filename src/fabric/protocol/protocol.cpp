@@ -67,11 +67,11 @@ std::vector<std::byte> protocol::contact() const {
   return all;
 }
 
-void protocol::introduce(pe_id pe, std::span<const std::byte> contact) {
+void protocol::set_peer(pe_id pe, std::span<const std::byte> contact) {
   const std::lock_guard hold(lock_);
   received_bytes read(contact, "reach PE " + std::to_string(pe.index()));
-  admission_.introduce(pe, read.take<std::uint64_t>());
-  sender_.by().introduce(pe.index(), read.rest());
+  admission_.set_key(pe, read.take<std::uint64_t>());
+  sender_.by().set_address(pe.index(), read.rest());
 }
 
 int protocol::connections() const {

@@ -53,8 +53,8 @@ class protocol final : transport::receiver {
 
   // What a PE of the job needs to send to this one: its key and its address.
   [[nodiscard]] std::vector<std::byte> contact() const;
-  void introduce(pe_id pe, std::span<const std::byte> contact);  // before the first operation on that PE
-  [[nodiscard]] int connections() const;                         // PEs to which this one has sent anything
+  void set_peer(pe_id pe, std::span<const std::byte> contact);  // before the first operation on that PE
+  [[nodiscard]] int connections() const;                        // PEs that this one has sent anything to
   [[nodiscard]] std::uint64_t refused() const { return admission_.refused(); }  // messages from outside the job
   // The network's own access to memory; null: it has none. For one thread, before others send.
   [[nodiscard]] transport::remote_memory* remote_memory() { return sender_.by().remote(); }

@@ -105,8 +105,8 @@ void broadcast(team& t, void* target, const void* source, std::size_t bytes, int
   const std::uint64_t doing = start(t, is_broadcast, bytes, static_cast<std::uint64_t>(root), target);
   const int root_node = t.node_of(root);
   const int leader = t.leader(t.my_node());
-  const bool by_representative = bytes <= small_block;
-  const auto origin = [&] {  // where the members of this node find the data
+  const bool by_leader = bytes <= small_block;
+  const auto origin = [&] {  // where this node's members find the data
     return root_node == t.my_node() ? source_of(t, source, root) : source_of(t, target, leader);
   };
   t.node_barrier(doing, [&] {
@@ -114,10 +114,10 @@ void broadcast(team& t, void* target, const void* source, std::size_t bytes, int
       t.next_epoch();
       spread(t, target, origin(), bytes, root_node, doing);
     }
-    if (by_representative)
+    if (by_leader)
       for (const int index : t.here()) copy(target_of(t, target, index), origin(), bytes);
   });
-  if (by_representative) return;
+  if (by_leader) return;
   copy(target, origin(), bytes);
   t.node_barrier(doing, [] {});  // the origin must stay until all have read it
 }

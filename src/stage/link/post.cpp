@@ -34,8 +34,8 @@ transport::ucx_settings surroundings(exchange& others) {
   const place mine = own_place(others);
   transport::ucx_settings found{
       .processes = others.size(), .one_host = true, .emulated = false, .outlives_peers = true};
-  for (const auto& told : others.all(packet().put(mine.machine).put(mine.network).put(mine.node).bytes())) {
-    packet_reader reader(told);
+  for (const auto& message : others.all(packet().put(mine.machine).put(mine.network).put(mine.node).bytes())) {
+    packet_reader reader(message);
     const bool same_machine = reader.take_text() == mine.machine;
     found.one_host = found.one_host && reader.take_text() == mine.network && same_machine;
     found.emulated = found.emulated || (same_machine && reader.take_text() != mine.node);
@@ -59,24 +59,24 @@ post::post(post_handler& to, exchange& others)
   std::vector<std::byte> mine(contact.bytes().begin(), contact.bytes().end());
   mine.insert(mine.end(), address.begin(), address.end());
   int process = 0;
-  for (const auto& told : others.all(mine)) {
-    secrets_.push_back(packet_reader(told).take<std::uint64_t>());
-    transport_->introduce(process++, std::span(told).subspan(sizeof secrets_[0]));
+  for (const auto& message : others.all(mine)) {
+    secrets_.push_back(packet_reader(message).take<std::uint64_t>());
+    transport_->set_address(process++, std::span(message).subspan(sizeof secrets_[0]));
   }
 }
 
 post::~post() { transport_->disconnect(); }
 
-post::letter& post::write(int peer, std::uint64_t number) {
-  letter& one = letters_.emplace_back();
+post::outgoing_message& post::write(int peer, std::uint64_t number) {
+  outgoing_message& one = outgoing_.emplace_back();
   one.owner = this;
-  one.self = std::prev(letters_.end());
+  one.self = std::prev(outgoing_.end());
   one.head = {secrets_[static_cast<std::size_t>(peer)], me_, number};
   return one;
 }
 
 void post::send(int peer, packet what) {
-  letter& one = write(peer, 0);
+  outgoing_message& one = write(peer, 0);
   one.text = std::move(what);
   const auto bytes = one.text.bytes();
   transport_->send(peer, kind::text, one, std::as_bytes(std::span(&one.head, 1)), bytes.data(), bytes.size(),
@@ -84,7 +84,7 @@ void post::send(int peer, packet what) {
 }
 
 void post::send(int peer, std::uint64_t number, job::mapping what, std::size_t bytes) {
-  letter& one = write(peer, number);
+  outgoing_message& one = write(peer, number);
   one.content = std::move(what);
   transport_->send(peer, kind::content, one, std::as_bytes(std::span(&one.head, 1)), one.content.data(), bytes,
                    transport::order::free);

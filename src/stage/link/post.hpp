@@ -39,7 +39,7 @@ class post final : transport::receiver {
 
   void send(int peer, packet text);
   void send(int peer, std::uint64_t number, job::mapping content, std::size_t bytes);
-  [[nodiscard]] bool sending() const { return !letters_.empty(); }
+  [[nodiscard]] bool sending() const { return !outgoing_.empty(); }
   void fetch(const transport::incoming& content, std::byte* destination, transport::fetching& then) {
     transport_->fetch(content, destination, then);
   }
@@ -55,23 +55,23 @@ class post final : transport::receiver {
     int from;
     std::uint64_t number;  // of a content
   };
-  struct letter final : transport::outgoing {
-    void sent() override { owner->letters_.erase(self); }
-    void lost(const char*) override { sent(); }  // the handler learns of the peer
+  struct outgoing_message final : transport::outgoing {
+    void sent() override { owner->outgoing_.erase(self); }
+    void lost(const char*) override { sent(); }  // the handler hears of the peer
     post* owner = nullptr;
-    std::list<letter>::iterator self;
+    std::list<outgoing_message>::iterator self;
     header head = {};
     packet text;
     job::mapping content;
   };
   void received(unsigned kind, std::span<const std::byte> head, const transport::incoming& payload) override;
   void lost(int peer) override { handler_.lost(peer); }
-  letter& write(int peer, std::uint64_t number);
+  outgoing_message& write(int peer, std::uint64_t number);
 
   post_handler& handler_;
   int me_;
-  std::vector<std::uint64_t> secrets_;  // by process
-  std::list<letter> letters_;           // being sent
+  std::vector<std::uint64_t> secrets_;    // by process
+  std::list<outgoing_message> outgoing_;  // on their way
   std::unique_ptr<transport::transport> transport_;
 };
 

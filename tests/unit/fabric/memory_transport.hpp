@@ -22,7 +22,7 @@ class memory_network final : public remote_memory {
  public:
   memory_network(std::span<std::byte> mine, int processes) : mine_(mine), peers_(static_cast<std::size_t>(processes)) {}
 
-  void introduce(int peer, memory_network* there) { peers_[static_cast<std::size_t>(peer)] = there; }
+  void set_peer(int peer, memory_network* there) { peers_[static_cast<std::size_t>(peer)] = there; }
   [[nodiscard]] std::byte* exposed() const override { return mine_.data(); }
   [[nodiscard]] std::size_t bytes() const override { return mine_.size(); }
   [[nodiscard]] reach reaches(int peer) override {
@@ -102,10 +102,10 @@ class memory_transport final : public transport {
     std::memcpy(bytes.data(), &self, sizeof self);
     return bytes;
   }
-  void introduce(int peer, std::span<const std::byte> address) override {
+  void set_address(int peer, std::span<const std::byte> address) override {
     auto& there = peers_[static_cast<std::size_t>(peer)].there;
     std::memcpy(&there, address.data(), sizeof there);
-    if (remote_) remote_->introduce(peer, there->remote_.get());
+    if (remote_) remote_->set_peer(peer, there->remote_.get());
   }
   [[nodiscard]] int connections() const override {
     int count = 0;

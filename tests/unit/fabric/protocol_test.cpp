@@ -55,7 +55,7 @@ class job_of_three {
     for (int pe = 0; pe < pes; ++pe) stations_.emplace_back(pe, pes, over);
     for (station& one : stations_)
       for (int pe = 0; pe < pes; ++pe)
-        one.messages.introduce(pe_id{pe}, stations_[static_cast<std::size_t>(pe)].messages.contact());
+        one.messages.set_peer(pe_id{pe}, stations_[static_cast<std::size_t>(pe)].messages.contact());
   }
   job_of_three(const job_of_three&) = delete;
   job_of_three& operator=(const job_of_three&) = delete;
@@ -103,10 +103,10 @@ TEST_P(protocol_over, a_pe_is_connected_only_to_those_it_talks_to) {
 TEST_P(protocol_over, what_another_build_says_of_itself_is_not_read_beyond_its_end) {
   const std::vector<std::byte> whole = job[1].messages.contact();
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{15}}) {
-    if (GetParam().second == &in_memory && bytes >= 8) continue;  // its address is only a pointer
-    EXPECT_THROW(job[0].messages.introduce(pe_id{1}, std::span(whole).first(bytes)), error) << bytes;
+    if (GetParam().second == &in_memory && bytes >= 8) continue;  // its address is no more than a pointer
+    EXPECT_THROW(job[0].messages.set_peer(pe_id{1}, std::span(whole).first(bytes)), error) << bytes;
   }
-  job[0].messages.introduce(pe_id{1}, whole);
+  job[0].messages.set_peer(pe_id{1}, whole);
 }
 
 TEST_P(protocol_over, what_is_large_may_be_overtaken_and_nothing_else) {
@@ -247,7 +247,7 @@ TEST_P(protocol_over, blocks_are_scattered_added_and_gathered) {
 class stranger final : transport::receiver {
  public:
   stranger(maker over, const std::vector<std::byte>& contact) : transport_(over(*this, 1)) {
-    transport_->introduce(0, std::span(contact).subspan(sizeof(std::uint64_t)));
+    transport_->set_address(0, std::span(contact).subspan(sizeof(std::uint64_t)));
   }
   stranger(const stranger&) = delete;
   stranger& operator=(const stranger&) = delete;
@@ -363,7 +363,7 @@ TEST_P(ucx_threshold, is_that_of_ucx) {
   setenv("UCX_RNDV_THRESH", GetParam(), 1);
   station here{0, 1, over_ucx};
   unsetenv("UCX_RNDV_THRESH");
-  here.messages.introduce(pe_id{0}, here.messages.contact());
+  here.messages.set_peer(pe_id{0}, here.messages.contact());
   const std::vector<std::byte> data(std::size_t{64} << 10U, std::byte{1});
   const auto overtakable_at = [&](std::size_t bytes) {
     here.messages.put(here.sent, pe_id{0}, 0, data.data(), bytes, nullptr, nullptr);

@@ -46,7 +46,7 @@ class rdma_of : public testing::TestWithParam<bool> {
   rdma_of() {
     transport::memory_network::delays = GetParam();
     for (station* const one : {&me, &other})
-      for (station* const it : {&me, &other}) one->messages.introduce(pe_id{it == &me ? 0 : 1}, it->messages.contact());
+      for (station* const it : {&me, &other}) one->messages.set_peer(pe_id{it == &me ? 0 : 1}, it->messages.contact());
     put(0, least);
     EXPECT_EQ(me.messages.by_rdma().puts, 0U);  // there is no connection yet
     complete();
