@@ -30,9 +30,9 @@ struct leaders::subset final : exchange {
   [[nodiscard]] int size() const override { return static_cast<int>(ranks.size()); }
   [[nodiscard]] std::string node() const override { return all_others.node(); }
   [[nodiscard]] std::vector<std::vector<std::byte>> all(std::span<const std::byte> mine) override {
-    const auto told = all_others.all(mine);
+    const auto messages = all_others.all(mine);
     std::vector<std::vector<std::byte>> of_these;
-    for (const int rank : ranks) of_these.push_back(told[static_cast<std::size_t>(rank)]);
+    for (const int rank : ranks) of_these.push_back(messages[static_cast<std::size_t>(rank)]);
     return of_these;
   }
 

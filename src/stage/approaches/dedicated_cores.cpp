@@ -108,10 +108,10 @@ class node_uplink final : public uplink {
 };
 
 joined join(const plan&, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node) {
-  const auto told = others.all({});
+  const auto messages = others.all({});
   joined made;
   if (const int server = all.server_of(others.rank()); server != no_server && of_node) {
-    packet_reader reader(told[static_cast<std::size_t>(server)]);
+    packet_reader reader(messages[static_cast<std::size_t>(server)]);
     const auto invited = reader.take<invitation>();
     made.most_outstanding = invited.most_outstanding;
     made.up = std::make_unique<node_uplink>(invited, reader.take_text(), others.rank());

@@ -194,21 +194,21 @@ class network_uplink final : public uplink, post_handler {
     post_.send(server_, what.number, std::move(what.content), bytes);
   }
 
-  void take(answer told) {
+  void take(answer reply) {
     std::unique_lock lock(mutex_);
-    if (auto known = whole_files_.extract(told.number); !known.empty()) {
+    if (auto known = whole_files_.extract(reply.number); !known.empty()) {
       const staged_file& file = *known.mapped().file;
-      if (told.what == answer::outcome::not_taken) {
+      if (reply.what == answer::outcome::not_taken) {
         lock.unlock();
-        told = written_here(told.number, known.mapped());
+        reply = written_here(reply.number, known.mapped());
         lock.lock();
       }
       lift_mark(file.place()->file.get());
       if (file.kept) release(*file.kept);
-      how_far_->end_whole(rank_, file.order, told.what == answer::outcome::failed);
+      how_far_->end_whole(rank_, file.order, reply.what == answer::outcome::failed);
       done_files_.insert(std::move(known));
     }
-    answers_.push_back(std::move(told));
+    answers_.push_back(std::move(reply));
     news_.notify_all();
   }
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* asked = "run the plug-in";
 
-// ---- the child, which receives packets ----
+// ---- the child: its requests are packets ----
 //
 //   {number of files, path}, then each file with its descriptor, then the plug-in's options → {"" or an error}
 
@@ -35,11 +35,11 @@ lull_stage_plugin function_of(const plugin& which) {
   return function;
 }
 
-std::string call_once(const descriptor& socket, lull_stage_plugin function, packet_reader told) {
-  std::vector<descriptor> files(told.take<std::uint64_t>());
-  const std::string path = told.take_text();
+std::string call_once(const descriptor& socket, lull_stage_plugin function, packet_reader request) {
+  std::vector<descriptor> files(request.take<std::uint64_t>());
+  const std::string path = request.take_text();
   plugin with;
-  with.options = told.take_text();
+  with.options = request.take_text();
   std::vector<int> numbers;
   std::array<std::byte, largest_message> buffer;
   for (descriptor& one : files) {

@@ -66,18 +66,18 @@ python_host::~python_host() {
 }
 
 void python_host::call(const lull_stage_iteration& with, const std::vector<block_in_file>& where) {
-  nlohmann::json told{{"number", with.number},
-                      {"processes", with.processes},
-                      {"folder", with.folder},
-                      {"name", with.name},
-                      {"options", nlohmann::json::parse(with.options)},
-                      {"blocks", nlohmann::json::array()}};
+  nlohmann::json request{{"number", with.number},
+                         {"processes", with.processes},
+                         {"folder", with.folder},
+                         {"name", with.name},
+                         {"options", nlohmann::json::parse(with.options)},
+                         {"blocks", nlohmann::json::array()}};
   for (std::size_t i = 0; i < with.blocks; ++i) {
     const lull_stage_block& one = with.block[i];
     const auto list = [&](const std::int64_t* values) {
       return std::vector<std::int64_t>(values, values + one.dimensions);
     };
-    told["blocks"].push_back(
+    request["blocks"].push_back(
         {{"variable", one.variable},
          {"type", one.type},
          {"unit", one.unit},
@@ -88,7 +88,7 @@ void python_host::call(const lull_stage_iteration& with, const std::vector<block
          {"file", "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(where[i].descriptor)},
          {"position", where[i].position}});
   }
-  ask(told.dump());
+  ask(request.dump());
 }
 
 void python_host::ask(const std::string& line) {

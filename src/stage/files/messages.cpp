@@ -52,18 +52,18 @@ write_order take_order(packet_reader& from) {
   return order;
 }
 
-packet answer_message(const answer& told) {
+packet answer_message(const answer& reply) {
   packet made;
-  made.put(message::answer).put(told.number).put(told.what).put(told.why);
+  made.put(message::answer).put(reply.number).put(reply.what).put(reply.why);
   return made;
 }
 
 answer take_answer(packet_reader& from) {
-  answer told{};
-  told.number = from.take<std::uint64_t>();
-  told.what = from.take<answer::outcome>();
-  told.why = from.take_text();
-  return told;
+  answer reply{};
+  reply.number = from.take<std::uint64_t>();
+  reply.what = from.take<answer::outcome>();
+  reply.why = from.take_text();
+  return reply;
 }
 
 packet kept_message(message what, std::uint64_t number) {

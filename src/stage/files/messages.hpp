@@ -27,7 +27,7 @@ enum class message : std::uint32_t {
 // Reads the umask of this process, which takes some microseconds.
 [[nodiscard]] packet file_message(message what, std::uint64_t number, const staged_file& file, const std::string& mark);
 [[nodiscard]] packet kept_message(message what, std::uint64_t number);
-[[nodiscard]] packet answer_message(const answer& told);
+[[nodiscard]] packet answer_message(const answer& reply);
 [[nodiscard]] packet leave_message(const client_figures& mine);
 [[nodiscard]] packet remark_message(remark what, std::uint64_t after);
 

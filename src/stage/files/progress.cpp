@@ -43,8 +43,8 @@ std::uint64_t namespace_of_processes() {
 
 bool lives(pid_t process) noexcept { return process == 0 || kill(process, 0) == 0 || errno != ESRCH; }
 
-// The longest wait for a process to write by itself what its server has not written.
-constexpr std::int64_t patience_ns = 10'000'000'000;
+// So long it may take until a process writes by itself what its server has not.
+constexpr std::int64_t lost_server_timeout_ns = 10'000'000'000;
 
 }  // namespace
 
@@ -56,10 +56,10 @@ std::shared_ptr<progress> progress::of_node(exchange& others) {
   const bool is_first = ranks.front() == others.rank();
   listening_socket listening;
   if (is_first) listening = listen_on_node(static_cast<int>(ranks.size()));
-  const auto told = others.all(std::as_bytes(std::span(listening.name)));
+  const auto messages = others.all(std::as_bytes(std::span(listening.name)));
   descriptor to_first;
   if (!is_first) {
-    const std::vector<std::byte>& name = told[static_cast<std::size_t>(ranks.front())];
+    const std::vector<std::byte>& name = messages[static_cast<std::size_t>(ranks.front())];
     to_first = connect_to({reinterpret_cast<const char*>(name.data()), name.size()});
   }
   const std::uint64_t namespace_here = namespace_of_processes();
@@ -163,8 +163,8 @@ bool progress::wait_for(const client_progress& other, int rank, std::uint32_t nu
     const pid_t server = other.server;
     const bool is_served =
         server != client_progress::lost_server && lives(server) && other.returned == other.taken_back;
-    if (server <= 0 && !lives(other.process)) return false;  // a server of this node would still write it
-    if (!is_served && now_ns() - begin > patience_ns) return false;
+    if (server <= 0 && !lives(other.process)) return false;  // a server of this node would write it all the same
+    if (!is_served && now_ns() - begin > lost_server_timeout_ns) return false;
   }
   return true;
 }

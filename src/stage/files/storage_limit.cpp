@@ -43,15 +43,15 @@ storage_limit::storage_limit(std::size_t bytes_per_s, double writers_at_half_spe
   const std::string machine = this_machine();
   job::segment own;
   job::mapping mine = own.map_own(sizeof(shared));
-  const auto told = others.all(packet().put(machine).put(own.name()).bytes());
-  // The first process of this machine owns it.
+  const auto messages = others.all(packet().put(machine).put(own.name()).bytes());
+  // The first process of this machine has it.
   const auto at =
-      std::ranges::find_if(told, [&](const auto& one) { return packet_reader(one).take_text() == machine; });
+      std::ranges::find_if(messages, [&](const auto& one) { return packet_reader(one).take_text() == machine; });
   packet_reader first(*at);
   (void)first.take_text();
   const auto name = first.take<job::segment_name>();
-  state_ = std::make_shared<job::mapping>(at - told.begin() == others.rank() ? std::move(mine)
-                                                                             : job::map_peer(name, sizeof(shared)));
+  state_ = std::make_shared<job::mapping>(at - messages.begin() == others.rank() ? std::move(mine)
+                                                                                 : job::map_peer(name, sizeof(shared)));
   (void)others.all({});  // all have mapped it
 }
 

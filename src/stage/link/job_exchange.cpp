@@ -15,10 +15,10 @@ std::vector<std::vector<std::byte>> job_exchange::all(std::span<const std::byte>
   const std::string key = "lull.stage." + std::to_string(calls_++);
   boot_.publish(key, mine);
   boot_.fence();
-  std::vector<std::vector<std::byte>> told;
-  told.reserve(static_cast<std::size_t>(size()));
-  for (int process = 0; process < size(); ++process) told.push_back(boot_.lookup(key, pe_id{process}));
-  return told;
+  std::vector<std::vector<std::byte>> messages;
+  messages.reserve(static_cast<std::size_t>(size()));
+  for (int process = 0; process < size(); ++process) messages.push_back(boot_.lookup(key, pe_id{process}));
+  return messages;
 }
 
 }  // namespace lull::stage

@@ -29,16 +29,16 @@ std::optional<packet_reader> receive(const descriptor& from, std::span<std::byte
 
 constexpr std::byte added{1};
 
-using told_by_all = std::vector<std::vector<std::byte>>;
+using messages_by_rank = std::vector<std::vector<std::byte>>;
 
-std::string node_in(const std::vector<std::byte>& told) { return packet_reader(told).take_text(); }
+std::string node_in(const std::vector<std::byte>& message) { return packet_reader(message).take_text(); }
 
-// The first server of each node that has servers, ascending.
-std::vector<int> first_servers(const roles& all, const told_by_all& told) {
+// The first server of each node that has one, ascending.
+std::vector<int> first_servers(const roles& all, const messages_by_rank& messages) {
   std::vector<int> found;
   std::set<std::string> nodes;
   for (int process = 0; process < all.processes(); ++process)
-    if (all.is_server(process) && nodes.insert(node_in(told[static_cast<std::size_t>(process)])).second)
+    if (all.is_server(process) && nodes.insert(node_in(messages[static_cast<std::size_t>(process)])).second)
       found.push_back(process);
   return found;
 }
@@ -48,19 +48,19 @@ std::vector<int> first_servers(const roles& all, const told_by_all& told) {
 joint_account::joint_account(const roles& all, exchange& others) {
   const std::string node = others.node();
   const listening_socket listening = listen_on_node(others.size());
-  const auto told = others.all(packet().put(node).put(listening.name).bytes());
+  const auto messages = others.all(packet().put(node).put(listening.name).bytes());
   for (int process = 0; process < others.rank() && !first_; ++process) {
     if (!all.is_server(process)) continue;
-    packet_reader reader(told[static_cast<std::size_t>(process)]);
+    packet_reader reader(messages[static_cast<std::size_t>(process)]);
     if (reader.take_text() == node) first_ = connect_to(reader.take_text());
   }
   (void)others.all({});
   while (descriptor connected = accept_from(listening.socket)) others_.push_back(std::move(connected));
 
   std::set<std::string> nodes;
-  for (const auto& one : told) nodes.insert(node_in(one));
+  for (const auto& one : messages) nodes.insert(node_in(one));
   nodes_ = static_cast<int>(nodes.size());
-  const std::vector<int> of_nodes = first_servers(all, told);
+  const std::vector<int> of_nodes = first_servers(all, messages);
   if (of_nodes.size() == 1) return;
   if (std::ranges::find(of_nodes, others.rank()) != of_nodes.end())
     other_nodes_ = std::make_unique<leaders>(of_nodes, others);
@@ -69,9 +69,9 @@ joint_account::joint_account(const roles& all, exchange& others) {
 }
 
 void joint_account::let_servers_meet(const roles& all, exchange& others) {
-  const auto told = others.all(packet().put(others.node()).bytes());
+  const auto messages = others.all(packet().put(others.node()).bytes());
   (void)others.all({});
-  if (first_servers(all, told).size() > 1) leaders::let_them_meet(others);
+  if (first_servers(all, messages).size() > 1) leaders::let_them_meet(others);
 }
 
 void joint_account::close(const plan& how, const job_figures& mine) {
@@ -83,7 +83,7 @@ void joint_account::close(const plan& how, const job_figures& mine) {
   }
   job_figures of_node = mine;
   for (const descriptor& other : others_)
-    if (auto told = receive(other, buffer)) of_node += told->take<job_figures>();
+    if (auto figures = receive(other, buffer)) of_node += figures->take<job_figures>();
   for (const descriptor& other : others_) (void)send_message(other, std::span(&added, 1), {}, false);
   const auto of_job = other_nodes_ ? other_nodes_->add_up(of_node) : std::optional(of_node);
   if (of_job) report(how, *of_job);

@@ -63,7 +63,7 @@ std::optional<int> relay(int socket, exchange& all, std::span<const std::string>
   bool lives = put(socket, &ranks, sizeof ranks);
   for (const std::string& node : nodes_by_rank) lives = lives && put_message(socket, std::as_bytes(std::span(node)));
   std::uint64_t bytes = 0;
-  std::vector<std::byte> told;
+  std::vector<std::byte> message;
   bool is_last = false, is_over = false;
   while (take(socket, &bytes, sizeof bytes)) {
     int code = 0;
@@ -72,8 +72,8 @@ std::optional<int> relay(int socket, exchange& all, std::span<const std::string>
       continue;
     }
     if (bytes == exit_code_follows) return take(socket, &code, sizeof code) ? std::optional(code) : std::nullopt;
-    if (!take_message(socket, bytes, told)) break;
-    const auto heard = all.all(told);
+    if (!take_message(socket, bytes, message)) break;
+    const auto heard = all.all(message);
     is_over = is_last;
     for (const std::vector<std::byte>& one : heard)
       lives = lives && put_message(socket, one);  // otherwise nothing more is taken either
@@ -98,11 +98,11 @@ relayed_exchange::relayed_exchange(int socket) : socket_(socket) {
 }
 
 std::vector<std::vector<std::byte>> relayed_exchange::all(std::span<const std::byte> mine) {
-  std::vector<std::vector<std::byte>> told(static_cast<std::size_t>(size_));
+  std::vector<std::vector<std::byte>> messages(static_cast<std::size_t>(size_));
   bool lives = put_message(socket_, mine);
-  for (std::vector<std::byte>& one : told) lives = lives && take_message(socket_, one);
+  for (std::vector<std::byte>& one : messages) lives = lives && take_message(socket_, one);
   if (!lives && !is_last_) rank_is_gone();
-  return told;
+  return messages;
 }
 
 void relayed_exchange::one_more() {

@@ -49,9 +49,9 @@ struct counts {
   std::int64_t created = 0;
 };
 
-counts sum_of(const std::vector<std::vector<std::byte>>& told) {
+counts sum_of(const std::vector<std::vector<std::byte>>& messages) {
   counts sum;
-  for (const std::vector<std::byte>& one : told) {
+  for (const std::vector<std::byte>& one : messages) {
     counts of_client;
     std::memcpy(&of_client, one.data(), sizeof of_client);
     sum.figures += of_client.figures;
