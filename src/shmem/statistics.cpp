@@ -22,15 +22,15 @@ namespace {
 using wait::in_s;
 using wait::wait_counts;
 
-// What a PE sends to PE 0, as bytes: this, then `rows` rows, then the results of its choices, as text.
-struct told {
+// What a PE tells PE 0, as bytes: this, then `rows` rows, then what its choices have come to, as text.
+struct pe_report {
   std::int64_t ns, ns_cpu, ns_progress_cpu, ns_changing_frequency;
   std::uint64_t frequency_changes;
   fabric::transforming_counts transformed;
   fabric::rdma_counts by_rdma;
   std::uint32_t rows;
 };
-struct told_row {
+struct reported_row {
   std::uint32_t what, size_class;
   wait_counts counts;
 };
@@ -136,13 +136,13 @@ void job_statistics::report() {
   world_.transfers().quiet(world_.transfers().default_context());
   world_.everybody().sync();  // afterwards no PE waits: the table is complete
   const wait::wait_table table = world_.wait().table();
-  told mine{now_ns() - begin_ns_,         process_cpu_ns() - cpu_begin_ns_,
-            table.ns_progress_cpu,        table.ns_changing_frequency,
-            table.frequency_changes,      world_.transfers().transformed(),
-            world_.transfers().by_rdma(), 0};
+  pe_report mine{now_ns() - begin_ns_,         process_cpu_ns() - cpu_begin_ns_,
+                 table.ns_progress_cpu,        table.ns_changing_frequency,
+                 table.frequency_changes,      world_.transfers().transformed(),
+                 world_.transfers().by_rdma(), 0};
   std::vector<std::byte> rows;
   for_rows(table, [&](std::size_t what, std::size_t size, const wait_counts& c) {
-    append(rows, told_row{static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(size), c});
+    append(rows, reported_row{static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(size), c});
     ++mine.rows;
   });
   std::vector<std::byte> blob;
@@ -156,7 +156,7 @@ void job_statistics::report() {
   const auto all = world_.tell_first_pe("lull.statistics", blob);
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     received_bytes read(all[pe], "add up the statistics of PE " + std::to_string(pe));
-    const auto theirs = read.take<told>();
+    const auto theirs = read.take<pe_report>();
     sums.ns_wall = std::max(sums.ns_wall, theirs.ns);
     sums.ns_cpu += theirs.ns_cpu;
     sums.table.ns_progress_cpu += theirs.ns_progress_cpu;
@@ -166,7 +166,7 @@ void job_statistics::report() {
     sums.by_rdma += theirs.by_rdma;
     wait_counts total;
     for (std::uint32_t i = 0; i < theirs.rows; ++i) {
-      const auto row = read.take<told_row>();
+      const auto row = read.take<reported_row>();
       if (row.what < sums.table.rows.size() && row.size_class < sums.table.rows[row.what].size())
         sums.table.rows[row.what][row.size_class] += row.counts;
       total += row.counts;

@@ -13,8 +13,8 @@ namespace lull::aggregate {
 namespace {
 
 constexpr std::size_t most_parts = 64;
-constexpr std::size_t enough = 8192;          // bytes of a block, chosen: rather fewer blocks than smaller ones
-constexpr std::int64_t patience_ns = 20'000;  // for which a thread leaves parts to their own threads
+constexpr std::size_t enough = 8192;              // chosen; bytes of a block: rather fewer than smaller
+constexpr std::int64_t idle_timeout_ns = 20'000;  // with a thread that has not come to its own part
 
 std::size_t parts_for(thread_exchange::handling how, std::size_t cores) {
   return how == thread_exchange::handling::by_parts ? std::min(std::bit_ceil(cores), most_parts) : 1;
@@ -239,7 +239,7 @@ void thread_exchange::leave_others_to_theirs(rings& mine) {
     return true;
   };
   if (oversubscribed_.load(std::memory_order_relaxed)) return;
-  for (std::int64_t begin = now_ns(); now_ns() - begin < patience_ns;) {
+  for (std::int64_t begin = now_ns(); now_ns() - begin < idle_timeout_ns;) {
     if (tend(mine))
       begin = now_ns();
     else if (done())

@@ -42,12 +42,12 @@ std::vector<std::vector<std::byte>> mpi_exchange::all(std::span<const std::byte>
     offsets[i] = total;
     total += sizes[i];
   }
-  std::vector<std::byte> told(static_cast<std::size_t>(total));
+  std::vector<std::byte> received(static_cast<std::size_t>(total));
   LULL_LIBRARY(MPI_Allgatherv)
-  (mine.data(), bytes, predefined.byte, told.data(), sizes.data(), offsets.data(), predefined.byte, comm_);
+  (mine.data(), bytes, predefined.byte, received.data(), sizes.data(), offsets.data(), predefined.byte, comm_);
   std::vector<std::vector<std::byte>> by_rank;
   for (std::size_t i = 0; i < many; ++i)
-    by_rank.emplace_back(told.begin() + offsets[i], told.begin() + offsets[i] + sizes[i]);
+    by_rank.emplace_back(received.begin() + offsets[i], received.begin() + offsets[i] + sizes[i]);
   return by_rank;
 }
 
