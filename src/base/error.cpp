@@ -4,8 +4,8 @@
 
 namespace lull {
 
-error::error(const std::string& asked, const std::string& found, const std::string& fix)
-    : std::runtime_error(asked + ": " + found + (fix.empty() ? "" : "; " + fix)) {}
+error::error(const std::string& action, const std::string& found, const std::string& fix)
+    : std::runtime_error(action + ": " + found + (fix.empty() ? "" : "; " + fix)) {}
 
 std::string describe_errno(int code) { return std::generic_category().message(code); }
 

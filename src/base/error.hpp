@@ -7,9 +7,9 @@ namespace lull {
 
 class error : public std::runtime_error {
  public:
-  // "asked: found; fix", e.g. error("read setting LULL_NODES", "'two' is not a whole number", "set it to 1 or
+  // "action: found; fix", e.g. error("read setting LULL_NODES", "'two' is not a whole number", "set it to 1 or
   // more").
-  error(const std::string& asked, const std::string& found, const std::string& fix = {});
+  error(const std::string& action, const std::string& found, const std::string& fix = {});
   // The complete line of an error of another process.
   explicit error(const std::string& line) : std::runtime_error(line) {}
 };

@@ -13,8 +13,8 @@ namespace lull {
 
 class received_bytes {
  public:
-  // `asked` starts the error message for data that is too short.
-  received_bytes(std::span<const std::byte> bytes, std::string asked) : left_(bytes), asked_(std::move(asked)) {}
+  // `action` starts the error message for data that is too short.
+  received_bytes(std::span<const std::byte> bytes, std::string action) : left_(bytes), action_(std::move(action)) {}
 
   template <class T>
   [[nodiscard]] T take() {
@@ -25,7 +25,7 @@ class received_bytes {
   }
   [[nodiscard]] std::span<const std::byte> take(std::size_t bytes) {
     if (bytes > left_.size())
-      throw error(asked_, "its message is " + std::to_string(bytes - left_.size()) + " bytes too short",
+      throw error(action_, "its message is " + std::to_string(bytes - left_.size()) + " bytes too short",
                   "use one build of Lull in all processes of a job");
     const auto taken = left_.first(bytes);
     left_ = left_.subspan(bytes);
@@ -35,7 +35,7 @@ class received_bytes {
 
  private:
   std::span<const std::byte> left_;
-  std::string asked_;
+  std::string action_;
 };
 
 }  // namespace lull

@@ -19,9 +19,9 @@
 namespace lull::job {
 namespace {
 
-void check(pmix_status_t status, const char* asked) {
+void check(pmix_status_t status, const char* action) {
   if (status != PMIX_SUCCESS)
-    throw error(asked, std::string("PMIx answered ") + PMIx_Error_string(status),
+    throw error(action, std::string("PMIx answered ") + PMIx_Error_string(status),
                 "start the program with mpirun, srun --mpi=pmix or lull run");
 }
 

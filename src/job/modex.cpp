@@ -54,15 +54,16 @@ std::vector<std::byte> to_bytes(const modex_data& of) {
 }
 
 modex_data modex_data_from(std::span<const std::byte> bytes, pe_id from) {
-  const std::string asked = "join the job with PE " + std::to_string(from.index());
+  const std::string action = "join the job with PE " + std::to_string(from.index());
   if (bytes.size() < sizeof(begin) || std::memcmp(bytes.data(), name.data(), name.size()) != 0)
-    throw error(asked, "it runs another version of Lull than this PE, which runs " LULL_VERSION, fix);
-  received_bytes read(bytes, asked);
+    throw error(action, "it runs another version of Lull than this PE, which runs " LULL_VERSION, fix);
+  received_bytes read(bytes, action);
   auto version = read.take<begin>();
   version.version.back() = '\0';
   if (version.version != this_version())
-    throw error(asked, std::string("it runs Lull ") + version.version.data() + ", and this PE runs " LULL_VERSION, fix);
-  if (version.form != form) throw error(asked, "it runs another build of Lull " LULL_VERSION " than this PE", fix);
+    throw error(action, std::string("it runs Lull ") + version.version.data() + ", and this PE runs " LULL_VERSION,
+                fix);
+  if (version.form != form) throw error(action, "it runs another build of Lull " LULL_VERSION " than this PE", fix);
   const auto first = read.take<head>();
   modex_data of{.where = first.where};
   const auto cores = read.take(std::size_t{first.core_words} * sizeof of.cores[0]);

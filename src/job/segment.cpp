@@ -113,16 +113,16 @@ void segment::close() {
 
 mapping map_peer(const segment_name& peer, std::size_t bytes) {
   const std::string path = "/proc/" + std::to_string(peer.pid) + "/fd/" + std::to_string(peer.fd);
-  const std::string asked = "map the heap of the PE with process id " + std::to_string(peer.pid);
+  const std::string action = "map the heap of the PE with process id " + std::to_string(peer.pid);
   const descriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!fd)
     throw error(
-        asked, path + ": " + describe_errno(errno),
+        action, path + ": " + describe_errno(errno),
         "run all PEs of a node as one user in one PID namespace, or set LULL_NODES so that they do not share memory");
   mapping theirs(fd.get(), bytes);
   std::uint64_t nonce = 0;
   std::memcpy(&nonce, theirs.data(), sizeof nonce);
-  if (nonce != peer.nonce) throw error(asked, "another process has that id");
+  if (nonce != peer.nonce) throw error(action, "another process has that id");
   return theirs;
 }
 

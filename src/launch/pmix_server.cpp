@@ -35,13 +35,13 @@ struct state {
   void announce() const { signal_event_fd(event.get()); }
 } server_state;
 
-void check(pmix_status_t status, const char* asked) {
-  if (status != PMIX_SUCCESS) throw error(asked, std::string("PMIx answered ") + PMIx_Error_string(status));
+void check(pmix_status_t status, const char* action) {
+  if (status != PMIX_SUCCESS) throw error(action, std::string("PMIx answered ") + PMIx_Error_string(status));
 }
 
 // Runs a PMIx call that completes through an op callback, and waits for it.
 template <class Call>
-void await(const char* asked, Call call) {
+void await(const char* action, Call call) {
   std::promise<pmix_status_t> answer;
   auto future = answer.get_future();
   const pmix_op_cbfunc_t done = [](pmix_status_t status, void* promise) {
@@ -49,8 +49,8 @@ void await(const char* asked, Call call) {
   };
   const pmix_status_t accepted = call(done, &answer);
   if (accepted == PMIX_OPERATION_SUCCEEDED) return;
-  check(accepted, asked);
-  check(future.get(), asked);
+  check(accepted, action);
+  check(future.get(), action);
 }
 
 // The event library inside PMIx prints a warning when a client ends while a reply to it is being written, which does

@@ -34,17 +34,17 @@ bool calibration::of_node() const {
 }
 
 calibration fit(const load_point& idle, const load_point& full, std::string meter, std::string when) {
-  const std::string asked = "calibrate the estimate";
+  const std::string action = "calibrate the estimate";
   if (!is_share(idle.utilisation) || !is_share(full.utilisation))
-    throw error(asked,
+    throw error(action,
                 fmt::format("utilisations {} and {} are not between 0 and 1", idle.utilisation, full.utilisation));
   if (full.utilisation - idle.utilisation < least_difference)
-    throw error(asked, fmt::format("the loads {:.2f} and {:.2f} are too close", idle.utilisation, full.utilisation),
+    throw error(action, fmt::format("the loads {:.2f} and {:.2f} are too close", idle.utilisation, full.utilisation),
                 "leave the machine idle for one point and load all its CPUs for the other");
   const double slope = (full.watts - idle.watts) / (full.utilisation - idle.utilisation);
   const double at_idle = idle.watts - slope * idle.utilisation;
   if (!(slope > 0) || !(at_idle >= 0))
-    throw error(asked,
+    throw error(action,
                 fmt::format("power does not rise with the load: {} W idle and {} W loaded", idle.watts, full.watts),
                 "measure for longer, with nothing else on the machine");
   return {.idle_watts = at_idle, .full_watts = at_idle + slope, .when = std::move(when), .meter = std::move(meter)};

@@ -17,15 +17,15 @@ namespace lull::netsim {
 inline constexpr const char* less_memory =
     "simulate fewer nodes, processes or virtual channels, or use a machine with more memory";
 
-// Returns what `f` returns. Throws lull::error with the text of `asked` if an allocation in `f` fails.
+// Returns what `f` returns. Throws lull::error with the text of `action` if an allocation in `f` fails.
 template <class F>
-decltype(auto) within_memory(const std::string& asked, F&& f) {
+decltype(auto) within_memory(const std::string& action, F&& f) {
   try {
     return f();
   } catch (const std::bad_alloc&) {
-    throw error(asked, "there is not enough memory", less_memory);
+    throw error(action, "there is not enough memory", less_memory);
   } catch (const std::length_error&) {
-    throw error(asked, "there is not enough memory", less_memory);
+    throw error(action, "there is not enough memory", less_memory);
   }
 }
 

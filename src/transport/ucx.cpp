@@ -28,8 +28,8 @@ namespace {
 
 std::string answer(ucs_status_t status) { return std::string("UCX answered ") + library.ucs_status_string(status); }
 
-void check(ucs_status_t status, const char* asked) {
-  if (status != UCS_OK) throw error(asked, answer(status));
+void check(ucs_status_t status, const char* action) {
+  if (status != UCS_OK) throw error(action, answer(status));
 }
 
 std::size_t rendezvous_threshold() {
@@ -129,8 +129,8 @@ void set_defaults(const ucx_settings& wanted, ucp_config_t* config) {
   const auto is_open = [](const char* name) {
     return variable_of_environment((std::string("UCX_") + name).c_str()) == nullptr;
   };
-  const auto set = [&](const char* name, const char* value, const char* asked) {
-    if (is_open(name)) check(library.ucp_config_modify(config, name, value), asked);
+  const auto set = [&](const char* name, const char* value, const char* action) {
+    if (is_open(name)) check(library.ucp_config_modify(config, name, value), action);
   };
   // UCX would use shared memory between emulated nodes too, where it loses wake-ups and where no wire is emulated.
   if (wanted.emulated) set("TLS", "tcp,self", "restrict UCX to tcp between emulated nodes");

@@ -12,8 +12,8 @@ namespace lull::netsim {
 
 class spill_file {
  public:
-  // Creates it in the folder for temporary files (TMPDIR). `asked` starts the error messages.
-  explicit spill_file(std::string asked);
+  // Creates it in the folder for temporary files (TMPDIR). `action` starts the error messages.
+  explicit spill_file(std::string action);
   spill_file(const spill_file&) = delete;
   spill_file& operator=(const spill_file&) = delete;
   ~spill_file();
@@ -31,7 +31,7 @@ class spill_file {
  private:
   static constexpr std::uint64_t segment = 64 << 20;  // mapped at once
 
-  const std::string asked_;
+  const std::string action_;
   descriptor file_;
   std::uint64_t used_ = 0;
   std::uint64_t length_ = 0;  // of the file, with disk space allocated

@@ -40,13 +40,13 @@ auto guarded(Call&& call, decltype(call()) otherwise) noexcept {
   }
 }
 
-output& opened(const char* asked) {
-  if (!mine.open) throw usage_error(asked, "no output is open", "call lull_stage_open() first");
+output& opened(const char* action) {
+  if (!mine.open) throw usage_error(action, "no output is open", "call lull_stage_open() first");
   return *mine.open;
 }
 
-std::string text_of(const char* text, const char* asked) {
-  if (text == nullptr) throw usage_error(asked, "the name is NULL", "give a name");
+std::string text_of(const char* text, const char* action) {
+  if (text == nullptr) throw usage_error(action, "the name is NULL", "give a name");
   return text;
 }
 
@@ -76,60 +76,60 @@ std::vector<std::string> iterations_in(const std::string& folder) {
 extern "C" {
 
 int lull_stage_open(const char* description, int process, int processes) {
-  constexpr const char* asked = "open an output";
+  constexpr const char* action = "open an output";
   return guarded(
       [&] {
-        if (mine.open) throw usage_error(asked, "another output is open", "call lull_stage_close() first");
-        mine.open.emplace(text_of(description, asked), process, processes);
+        if (mine.open) throw usage_error(action, "another output is open", "call lull_stage_close() first");
+        mine.open.emplace(text_of(description, action), process, processes);
         return static_cast<int>(LULL_STAGE_OK);
       },
       static_cast<int>(LULL_STAGE_ERROR));
 }
 
 int lull_stage_set(const char* parameter, int64_t value) {
-  constexpr const char* asked = "set a parameter of the output";
+  constexpr const char* action = "set a parameter of the output";
   return guarded(
       [&] {
-        opened(asked).set(text_of(parameter, asked), value);
+        opened(action).set(text_of(parameter, action), value);
         return static_cast<int>(LULL_STAGE_OK);
       },
       static_cast<int>(LULL_STAGE_ERROR));
 }
 
 int lull_stage_place(const char* variable, const int64_t offset[], const int64_t count[]) {
-  constexpr const char* asked = "place a block of the output";
+  constexpr const char* action = "place a block of the output";
   return guarded(
       [&] {
-        if (offset == nullptr || count == nullptr) throw usage_error(asked, "offset or count is NULL", "give both");
-        opened(asked).place(text_of(variable, asked), offset, count);
+        if (offset == nullptr || count == nullptr) throw usage_error(action, "offset or count is NULL", "give both");
+        opened(action).place(text_of(variable, action), offset, count);
         return static_cast<int>(LULL_STAGE_OK);
       },
       static_cast<int>(LULL_STAGE_ERROR));
 }
 
 int64_t lull_stage_bytes(const char* variable) {
-  constexpr const char* asked = "get the size of a variable";
-  return guarded([&] { return static_cast<int64_t>(opened(asked).block_of(text_of(variable, asked)).bytes()); },
+  constexpr const char* action = "get the size of a variable";
+  return guarded([&] { return static_cast<int64_t>(opened(action).block_of(text_of(variable, action)).bytes()); },
                  int64_t{LULL_STAGE_ERROR});
 }
 
 int lull_stage_dimensions(const char* variable) {
-  constexpr const char* asked = "get the dimensions of a variable";
-  return guarded([&] { return static_cast<int>(opened(asked).block_of(text_of(variable, asked)).all.size()); },
+  constexpr const char* action = "get the dimensions of a variable";
+  return guarded([&] { return static_cast<int>(opened(action).block_of(text_of(variable, action)).all.size()); },
                  static_cast<int>(LULL_STAGE_ERROR));
 }
 
 const char* lull_stage_type(const char* variable) {
-  constexpr const char* asked = "get the type of a variable";
-  return guarded([&] { return row_of(opened(asked).block_of(text_of(variable, asked)).type).name; },
+  constexpr const char* action = "get the type of a variable";
+  return guarded([&] { return row_of(opened(action).block_of(text_of(variable, action)).type).name; },
                  static_cast<const char*>(nullptr));
 }
 
 int lull_stage_write(const char* variable, const void* data) {
-  constexpr const char* asked = "write a variable";
+  constexpr const char* action = "write a variable";
   return guarded(
       [&] {
-        opened(asked).write(text_of(variable, asked), data);
+        opened(action).write(text_of(variable, action), data);
         return static_cast<int>(LULL_STAGE_OK);
       },
       static_cast<int>(LULL_STAGE_ERROR));

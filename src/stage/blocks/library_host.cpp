@@ -21,7 +21,7 @@
 namespace lull::stage::blocks {
 namespace {
 
-constexpr const char* asked = "run the plug-in";
+constexpr const char* action = "run the plug-in";
 
 // ---- the child: its requests are packets ----
 //
@@ -92,10 +92,10 @@ void close_all_but(int kept) {
 
 library_host::library_host(const plugin& which) {
   auto [mine, its] = open_socket_pair(SOCK_SEQPACKET);
-  if (!mine) throw error(asked, describe_errno(errno));
+  if (!mine) throw error(action, describe_errno(errno));
   socket_ = std::move(mine);
   process_ = fork();
-  if (process_ < 0) throw error(asked, describe_errno(errno));
+  if (process_ < 0) throw error(action, describe_errno(errno));
   if (process_ == 0) {
     (void)socket_.release();
     close_all_but(its.get());
@@ -115,8 +115,8 @@ void library_host::has_ended() {
   socket_ = {};
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) continue;
   process_ = -1;
-  throw error(asked, WIFSIGNALED(status) ? fmt::format("its process was ended by signal {}", WTERMSIG(status))
-                                         : std::string("it has exited its process"));
+  throw error(action, WIFSIGNALED(status) ? fmt::format("its process was ended by signal {}", WTERMSIG(status))
+                                          : std::string("it has exited its process"));
 }
 
 void library_host::hear_answer() {
@@ -124,7 +124,7 @@ void library_host::hear_answer() {
   const socket_message got = receive_message(socket_, buffer, true);
   if (got.state != transfer::done) has_ended();
   const std::string failure = packet_reader(got.bytes).take_text();
-  if (!failure.empty()) throw error(asked, failure);
+  if (!failure.empty()) throw error(action, failure);
 }
 
 void library_host::call(const plugin& which, const iteration& with) {

@@ -64,9 +64,9 @@ output::output(const std::string& description, int process, int processes)
 }
 
 void output::set(const std::string& parameter, std::int64_t value) {
-  const std::string asked = "set the parameter " + parameter;
-  if (parameter == "process" || parameter == "processes") throw usage_error(asked, "Lull sets it", "use another name");
-  if (memory_) throw usage_error(asked, "an iteration has begun", "set it before the first variable is written");
+  const std::string action = "set the parameter " + parameter;
+  if (parameter == "process" || parameter == "processes") throw usage_error(action, "Lull sets it", "use another name");
+  if (memory_) throw usage_error(action, "an iteration has begun", "set it before the first variable is written");
   description_.parameters[parameter] = value;
   laid_out_ = false;
 }
@@ -104,15 +104,15 @@ const block& output::block_of(const std::string& variable) { return find(variabl
 
 void output::place(const std::string& variable, const std::int64_t* offset, const std::int64_t* count) {
   block& one = find(variable);
-  const std::string asked = "place the block of " + variable;
+  const std::string action = "place the block of " + variable;
   if (one.position > 0)
-    throw usage_error(asked, "it has been written in this iteration", "place it before you write it");
+    throw usage_error(action, "it has been written in this iteration", "place it before you write it");
   const std::size_t dimensions = one.all.size();
   const part wanted{{offset, offset + dimensions}, {count, count + dimensions}};
   for (std::size_t i = 0; i < dimensions; ++i)
     if (wanted.offset[i] < 0 || wanted.count[i] < 0 || wanted.offset[i] > one.all[i] ||
         wanted.count[i] > one.all[i] - wanted.offset[i])
-      throw usage_error(asked,
+      throw usage_error(action,
                         fmt::format("in dimension {} it would begin at {} with {} of {} elements", i, wanted.offset[i],
                                     wanted.count[i], one.all[i]),
                         "a block must be within its variable");

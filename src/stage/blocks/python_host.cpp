@@ -15,11 +15,11 @@
 namespace lull::stage::blocks {
 namespace {
 
-constexpr const char* asked = "run the plug-in";
+constexpr const char* action = "run the plug-in";
 constexpr int socket_of_host = 3;
 
 [[noreturn]] void has_ended() {
-  throw error(asked, "its Python process has ended",
+  throw error(action, "its Python process has ended",
               "set LULL_STAGE_PYTHON to a Python interpreter for which Lull is installed");
 }
 
@@ -38,7 +38,7 @@ pid_t start(const std::string& python, const descriptor& socket) {
                            .signals_as_new = true};
   pid_t child = -1;
   if (const int failed = host.start(child); failed != 0)
-    throw error(asked, "cannot start " + python + ": " + describe_errno(failed),
+    throw error(action, "cannot start " + python + ": " + describe_errno(failed),
                 "set LULL_STAGE_PYTHON to a Python interpreter");
   return child;
 }
@@ -47,7 +47,7 @@ pid_t start(const std::string& python, const descriptor& socket) {
 
 python_host::python_host(const std::string& function) {
   descriptor_pair ends = open_socket_pair(SOCK_STREAM);
-  if (!ends) throw error(asked, describe_errno(errno));
+  if (!ends) throw error(action, describe_errno(errno));
   process_ = start(setting_text("LULL_STAGE_PYTHON"), ends.second);
   ends.second.close();  // the socket must have no other open end here, so that the child's end is noticed
   socket_ = std::move(ends.first);
@@ -108,7 +108,7 @@ void python_host::ask(const std::string& line) {
     answer.append(some, static_cast<std::size_t>(got));
   }
   answer.pop_back();
-  if (!answer.empty()) throw error(asked, answer);  // a line: the exception
+  if (!answer.empty()) throw error(action, answer);  // a line: what was raised
 }
 
 }  // namespace lull::stage::blocks

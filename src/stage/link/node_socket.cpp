@@ -13,11 +13,11 @@
 namespace lull::stage {
 namespace {
 
-constexpr const char* asked = "connect clients and servers of output on a node";
+constexpr const char* action = "connect clients and servers of output on a node";
 
 descriptor open_socket(int more = 0) {
   descriptor opened(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | more, 0));
-  if (!opened) throw error(asked, describe_errno(errno));
+  if (!opened) throw error(action, describe_errno(errno));
   return opened;
 }
 
@@ -36,10 +36,10 @@ listening_socket listen_on_node(int connections) {
   socklen_t bytes = sizeof address.sun_family;  // no name: the kernel chooses an unused one
   if (bind(made.socket.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
       listen(made.socket.get(), connections) != 0)
-    throw error(asked, describe_errno(errno));
+    throw error(action, describe_errno(errno));
   bytes = sizeof address;
   if (getsockname(made.socket.get(), reinterpret_cast<sockaddr*>(&address), &bytes) != 0)
-    throw error(asked, describe_errno(errno));
+    throw error(action, describe_errno(errno));
   made.name.assign(address.sun_path, bytes - offsetof(sockaddr_un, sun_path));
   return made;
 }
@@ -52,7 +52,7 @@ descriptor connect_to(const std::string& name) {
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
   while (connect(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0) {
     if (errno == ECONNREFUSED) return {};
-    if (errno != EINTR) throw error(asked, describe_errno(errno));
+    if (errno != EINTR) throw error(action, describe_errno(errno));
   }
   return made;
 }

@@ -11,9 +11,9 @@
 namespace lull::trace {
 namespace {
 
-const std::string asked = "write the definitions of the archive";
+const std::string action = "write the definitions of the archive";
 
-void check(OTF2_ErrorCode code) { check_otf2(code, asked, make_room); }
+void check(OTF2_ErrorCode code) { check_otf2(code, action, make_room); }
 
 OTF2_Paradigm paradigm_of(const std::string& name) {
   if (name == "mpi") return OTF2_PARADIGM_MPI;
@@ -51,7 +51,7 @@ class definition_writer {
  public:
   definition_writer(OTF2_Archive* archive, const definitions& all, const std::vector<energy_series>& energy)
       : archive_(archive), all_(all), energy_(energy), to_(OTF2_Archive_GetGlobalDefWriter(archive)) {
-    if (to_ == nullptr) failed_otf2(asked);
+    if (to_ == nullptr) failed_otf2(action);
   }
 
   void write() {
@@ -80,7 +80,7 @@ class definition_writer {
     check(OTF2_Archive_OpenDefFiles(archive_));
     for (std::size_t i = 0; i < all_.locations.size(); ++i) {
       OTF2_DefWriter* const local = OTF2_Archive_GetDefWriter(archive_, i);
-      if (local == nullptr) failed_otf2(asked);
+      if (local == nullptr) failed_otf2(action);
       check(OTF2_Archive_CloseDefWriter(archive_, local));
     }
     check(OTF2_Archive_CloseDefFiles(archive_));

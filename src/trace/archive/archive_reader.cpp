@@ -216,11 +216,11 @@ void allow_open_files(std::size_t files) {
 
 struct archive_reader::state {
   explicit state(const fs::path& path)
-      : asked("read " + path.string()),
+      : action("read " + path.string()),
         reader((quiet_otf2(), OTF2_Reader_Open(path.c_str())), [](OTF2_Reader* r) { (void)OTF2_Reader_Close(r); }) {
-    if (reader == nullptr) failed_otf2(asked, "check whether the archive is complete");
-    check_otf2(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), asked);
-    read_definitions(reader.get(), asked, all, numbers);
+    if (reader == nullptr) failed_otf2(action, "check whether the archive is complete");
+    check_otf2(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), action);
+    read_definitions(reader.get(), action, all, numbers);
     char* creator = nullptr;
     if (OTF2_Reader_GetCreator(reader.get(), &creator) == OTF2_SUCCESS && creator != nullptr) {
       all.creator = creator;
@@ -236,7 +236,7 @@ struct archive_reader::state {
       std::uint64_t read = 0;
       const OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(reader.get(), s.reader, at_once, &read);
       if (code != OTF2_SUCCESS && code != OTF2_ERROR_INDEX_OUT_OF_BOUNDS)
-        failed_otf2(asked, "check whether the archive is complete");
+        failed_otf2(action, "check whether the archive is complete");
       s.ended = read < at_once;
     }
     return !s.events.empty();
@@ -248,8 +248,8 @@ struct archive_reader::state {
     opened = true;
     const auto& ids = numbers.location_ids;
     allow_open_files(ids.size());
-    read_mappings(reader.get(), asked, ids);
-    check_otf2(OTF2_Reader_OpenEvtFiles(reader.get()), asked);
+    read_mappings(reader.get(), action, ids);
+    check_otf2(OTF2_Reader_OpenEvtFiles(reader.get()), action);
     const auto callbacks = all_callbacks();
     streams.resize(ids.size());
     for (std::uint32_t i = 0; i < ids.size(); ++i) {
@@ -258,8 +258,8 @@ struct archive_reader::state {
       s.numbers = &numbers;
       if (all.locations[i].events == 0) continue;
       s.reader = OTF2_Reader_GetEvtReader(reader.get(), ids[i]);
-      if (s.reader == nullptr) failed_otf2(asked, "check whether the archive is complete");
-      check_otf2(OTF2_Reader_RegisterEvtCallbacks(reader.get(), s.reader, callbacks.get(), &s), asked);
+      if (s.reader == nullptr) failed_otf2(action, "check whether the archive is complete");
+      check_otf2(OTF2_Reader_RegisterEvtCallbacks(reader.get(), s.reader, callbacks.get(), &s), action);
       (void)OTF2_EvtReader_ApplyMappingTables(s.reader, true);
       (void)OTF2_EvtReader_ApplyClockOffsets(s.reader, true);
       refill(s);
@@ -285,7 +285,7 @@ struct archive_reader::state {
   // Ticks from the begin to the stream's next event.
   [[nodiscard]] std::int64_t ticks(const stream& s) const { return numbers.ticks_since_begin(s.events[s.at].time_ns); }
 
-  const std::string asked;
+  const std::string action;
   const owned<OTF2_Reader> reader;
   definitions all;
   definition_numbers numbers;
@@ -294,19 +294,19 @@ struct archive_reader::state {
 };
 
 fs::path find_anchor(const fs::path& path) {
-  const std::string asked = "read the trace " + path.string();
+  const std::string action = "read the trace " + path.string();
   std::error_code failed;
   if (fs::is_regular_file(path, failed)) return path;
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(path, failed))
     if (entry.path().extension() == ".otf2") found.push_back(entry.path());
-  if (failed) throw error(asked, failed.message(), "name the folder of a trace, or its file .otf2");
+  if (failed) throw error(action, failed.message(), "name the folder of a trace, or its file .otf2");
   if (found.empty()) {
     const bool raw = fs::is_directory(path / "raw", failed);
-    throw error(asked, "it contains no .otf2 file",
+    throw error(action, "it contains no .otf2 file",
                 raw ? "create one from the records with lull trace convert" : "name the folder of a trace");
   }
-  if (found.size() > 1) throw error(asked, "it contains several .otf2 files", "name one of them");
+  if (found.size() > 1) throw error(action, "it contains several .otf2 files", "name one of them");
   return found.front();
 }
 
@@ -348,7 +348,7 @@ void archive_reader::read(event_visitor& to, const reading_progress& progress) {
     if (more) next.push(first.location);
     if (progress && done - said >= beat_every) {
       said = done;
-      if (!progress(done, std::max(expected, done))) throw error(s.asked, "it was interrupted");
+      if (!progress(done, std::max(expected, done))) throw error(s.action, "it was interrupted");
     }
   }
   for (stream& each : streams)

@@ -27,8 +27,8 @@ void quiet_otf2() {
   (void)done;
 }
 
-void failed_otf2(const std::string& asked, const std::string& remedy) {
-  throw error(asked, said.empty() ? "OTF2 failed" : said, remedy);
+void failed_otf2(const std::string& action, const std::string& fix) {
+  throw error(action, said.empty() ? "OTF2 failed" : said, fix);
 }
 
 }  // namespace lull::trace

@@ -293,30 +293,30 @@ class resolver {
 
 }  // namespace
 
-void read_definitions(OTF2_Reader* reader, const std::string& asked, definitions& all, definition_numbers& numbers) {
+void read_definitions(OTF2_Reader* reader, const std::string& action, definitions& all, definition_numbers& numbers) {
   as_read read;
   OTF2_GlobalDefReader* const global = OTF2_Reader_GetGlobalDefReader(reader);
-  if (global == nullptr) failed_otf2(asked, "check whether the archive is complete");
+  if (global == nullptr) failed_otf2(action, "check whether the archive is complete");
   const unique_callbacks found = callbacks();
-  check_otf2(OTF2_Reader_RegisterGlobalDefCallbacks(reader, global, found.get(), &read), asked);
+  check_otf2(OTF2_Reader_RegisterGlobalDefCallbacks(reader, global, found.get(), &read), action);
   std::uint64_t count = 0;
-  check_otf2(OTF2_Reader_ReadAllGlobalDefinitions(reader, global, &count), asked,
+  check_otf2(OTF2_Reader_ReadAllGlobalDefinitions(reader, global, &count), action,
              "check whether the archive is complete");
   std::uint64_t locations = 0;
   if (OTF2_Reader_GetNumberOfLocations(reader, &locations) == OTF2_SUCCESS && read.locations.size() < locations)
-    throw error(asked, fmt::format("only {1} of its {0} locations are defined", locations, read.locations.size()),
+    throw error(action, fmt::format("only {1} of its {0} locations are defined", locations, read.locations.size()),
                 "the archive is incomplete");
   resolver(read, all, numbers).resolve();
 }
 
-void read_mappings(OTF2_Reader* reader, const std::string& asked, const std::vector<OTF2_LocationRef>& locations) {
-  for (const OTF2_LocationRef location : locations) check_otf2(OTF2_Reader_SelectLocation(reader, location), asked);
+void read_mappings(OTF2_Reader* reader, const std::string& action, const std::vector<OTF2_LocationRef>& locations) {
+  for (const OTF2_LocationRef location : locations) check_otf2(OTF2_Reader_SelectLocation(reader, location), action);
   if (OTF2_Reader_OpenDefFiles(reader) != OTF2_SUCCESS) return;  // there are none
   for (const OTF2_LocationRef location : locations) {
     OTF2_DefReader* const local = OTF2_Reader_GetDefReader(reader, location);
     if (local == nullptr) continue;
     std::uint64_t count = 0;
-    check_otf2(OTF2_Reader_ReadAllLocalDefinitions(reader, local, &count), asked,
+    check_otf2(OTF2_Reader_ReadAllLocalDefinitions(reader, local, &count), action,
                "check whether the archive is complete");
     (void)OTF2_Reader_CloseDefReader(reader, local);
   }

@@ -72,9 +72,9 @@ struct definition_numbers {
   }
 };
 
-void read_definitions(OTF2_Reader* reader, const std::string& asked, definitions& all, definition_numbers& numbers);
+void read_definitions(OTF2_Reader* reader, const std::string& action, definitions& all, definition_numbers& numbers);
 
 // The local mappings of each location: different numbers, and the offset of its clock. OTF2 applies them to events.
-void read_mappings(OTF2_Reader* reader, const std::string& asked, const std::vector<OTF2_LocationRef>& locations);
+void read_mappings(OTF2_Reader* reader, const std::string& action, const std::vector<OTF2_LocationRef>& locations);
 
 }  // namespace lull::trace

@@ -16,17 +16,17 @@ constexpr int own_functions_first = RTLD_DEEPBIND;
 
 const module_functions& functions() {
   static const module_functions* const found = [] {
-    constexpr const char* asked = "write blocks of variables";
+    constexpr const char* action = "write blocks of variables";
     void* const handle = dlopen("liblull-stage-hdf5.so", RTLD_NOW | RTLD_LOCAL | own_functions_first);
-    if (handle == nullptr) throw error(asked, dlerror(), "install HDF5, and install Lull again");
+    if (handle == nullptr) throw error(action, dlerror(), "install HDF5, and install Lull again");
     const auto ask = reinterpret_cast<decltype(&lull_stage_hdf5)>(dlsym(handle, "lull_stage_hdf5"));
-    if (ask == nullptr) throw error(asked, "liblull-stage-hdf5.so does not belong to this Lull", "install Lull again");
+    if (ask == nullptr) throw error(action, "liblull-stage-hdf5.so does not belong to this Lull", "install Lull again");
     return ask();
   }();
   return *found;
 }
 
-// Throws the error in a line from the module, "asked: found".
+// An error's line, as it came out of the module: "action: found".
 void check(const std::string& line) {
   if (line.empty()) return;
   const std::size_t colon = line.find(": ");
