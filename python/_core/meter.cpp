@@ -94,7 +94,7 @@ void bind_sources(nb::module_& m) {
       .def_prop_ro("left_out", [](const source_found& s) { return s.description.left_out; })
       .def_prop_ro("channels", [](const source_found& s) { return with_owner(s.description.channels); });
   m.def("sources", sources, "sysroot"_a = "/",
-        "All sources Lull knows, in order of preference, as found below `sysroot`.");
+        "All energy sources that Lull supports, in order of preference, as found below `sysroot`.");
   m.def("counted", counted, "channels"_a,
         "Positions of the channels of one node, given as (name, domain, kind, low_j, high_j), that make up its total.");
   m.def(
@@ -110,7 +110,7 @@ void bind_sources(nb::module_& m) {
 void bind_samples(nb::module_& m) {
   using meter::channel_total;
   using meter::series;
-  nb::class_<channel_total>(m, "ChannelTotal", "What one channel counted between start() and stop().")
+  nb::class_<channel_total>(m, "ChannelTotal", "The counts of one channel between start() and stop().")
       .def_ro("joules", &channel_total::joules)
       .def_ro("low_j", &channel_total::low_j)
       .def_ro("high_j", &channel_total::high_j)
@@ -122,7 +122,7 @@ void bind_samples(nb::module_& m) {
       .def_ro("lower_bound", &channel_total::lower_bound);
 
   // The arrays are views of the series, which they keep alive.
-  nb::class_<series>(m, "Samples", "What a sampler saw.")
+  nb::class_<series>(m, "Samples", "The samples of a sampler.")
       .def_prop_ro("time_ns",
                    [](nb::handle self) {
                      auto& s = nb::cast<series&>(self);
@@ -145,7 +145,7 @@ void bind_meter(nb::module_& m) {
   bind_sources(m);
   bind_samples(m);
   using meter::sampler;
-  nb::class_<sampler>(m, "Sampler", "Reads the meter at a fixed rate in a thread of its own, without Python's lock.")
+  nb::class_<sampler>(m, "Sampler", "Reads the meter at a fixed rate in a separate thread, without Python's lock.")
       .def(
           "__init__",
           [](sampler* self, const std::string& sysroot, double hz, const std::vector<std::string>& sources) {
@@ -157,7 +157,7 @@ void bind_meter(nb::module_& m) {
       .def("start", &sampler::start, nb::call_guard<unlocked>(),
            "Begin a new series; the first sample is taken before it returns.")
       .def("stop", &sampler::stop, nb::call_guard<unlocked>(),
-           "Take the last sample, end the thread and hand over the series. A sampler can be started again.")
+           "Take the last sample, end the thread and return the series. A sampler can be started again.")
       .def(
           "latest",
           [](const sampler& s) {

@@ -179,7 +179,7 @@ void bind_model(nb::module_& m) {
         return stream_ns(as_pieces(pieces), bytes, messages);
       },
       "pieces"_a, "bytes"_a, "messages"_a);
-  nb::class_<output_costs>(m, "StorageRates", "What a storage gives to those who write.")
+  nb::class_<output_costs>(m, "StorageRates", "The bandwidth of a storage for its writers.")
       .def_ro("bytes_per_s", &output_costs::storage_bytes_per_s)
       .def_ro("writer_bytes_per_s", &output_costs::writer_bytes_per_s)
       .def_ro("writers_at_half_speed", &output_costs::writers_at_half_speed);

@@ -208,7 +208,7 @@ void bind_descriptions(nb::module_& m) {
       .def_prop_ro("per_node", [](const described_job& j) { return j.where.per_node; })
       .def_prop_ro("mapping", [](const described_job& j) { return j.where.mapping; })
       .def_prop_ro("nodes", [](const described_job& j) { return j.where.nodes; });
-  nb::class_<description>(m, "SimulationDescription", "A whole simulation, checked.")
+  nb::class_<description>(m, "SimulationDescription", "A complete and checked simulation.")
       .def_prop_ro(
           "content", [](const description& d) { return object_of(d.content); },
           nb::sig("def content(self) -> dict[str, Any]"))
@@ -223,7 +223,7 @@ void bind_descriptions(nb::module_& m) {
       .def_prop_ro("jobs", jobs_of);
   m.def(
       "simulation_tables", [] { return rows_of(netsim::all_sections()); },
-      "Every table of a simulation's file but the parameters of topologies.");
+      "Every table of a simulation's file, without the parameters of topologies.");
   m.def("nearest", &netsim::nearest, "wrong"_a, "right"_a, "The handle to a name that is not one of those there are.");
   m.def(
       "power_modes",
@@ -237,13 +237,13 @@ void bind_descriptions(nb::module_& m) {
   m.def(
       "read_simulation",
       [](nb::handle content, const std::string& asked) { return netsim::read_description(value_of(content), asked); },
-      "content"_a, "asked"_a, "Check a whole description; `asked` begins its errors.");
+      "content"_a, "asked"_a, "Check a complete description; `asked` is the start of its error lines.");
   m.def(
       "read_network_choice",
       [](nb::handle content, const std::string& asked) {
         return netsim::read_network_choice(value_of(content), {asked, "topology"});
       },
-      "content"_a, "asked"_a, "What a [topology] on its own means.");
+      "content"_a, "asked"_a, "The network that a [topology] table describes.");
   m.def(
       "check_placement", [](const description& d, const placed_nodes& nodes) { (void)netsim::placed(d, nodes); },
       "description"_a, "nodes"_a, "Whether every job can run on these nodes.");
@@ -260,7 +260,7 @@ void bind_topologies(nb::module_& m) {
       .def_prop_ro("default", [](const key& k) { return netsim::numbers_of(k.by_default); })
       .def_prop_ro("allowed", &key::allowed_in_words)
       .def_ro("list", &key::list);
-  nb::class_<topology_entry>(m, "Topology", "One topology the simulator knows.")
+  nb::class_<topology_entry>(m, "Topology", "One topology of the simulator.")
       .def_prop_ro("name", [](const topology_entry& t) { return t.name; })
       .def_prop_ro("meaning", [](const topology_entry& t) { return t.meaning; })
       .def_ro("parameters", &topology_entry::keys)
@@ -270,7 +270,7 @@ void bind_topologies(nb::module_& m) {
       .def_prop_ro("topology", [](const preset_of& p) { return p.of->name; })
       .def_prop_ro("meaning", [](const preset_of& p) { return p.is->meaning; })
       .def_prop_ro("parameters", [](const preset_of& p) { return p.is->parameters; });
-  nb::class_<topology_metrics>(m, "TopologyMetrics", "What a network is, in numbers.")
+  nb::class_<topology_metrics>(m, "TopologyMetrics", "The figures of a network.")
       .def_ro("nodes", &topology_metrics::nodes)
       .def_ro("switches", &topology_metrics::switches)
       .def_ro("radix", &topology_metrics::radix)
@@ -312,7 +312,7 @@ void bind_results(nb::module_& m) {
   using netsim::job_result;
   using netsim::process_time;
   using netsim::result;
-  nb::class_<link_columns>(m, "SimulatedLinks", "What happened on every link, one array per quantity.")
+  nb::class_<link_columns>(m, "SimulatedLinks", "The counts of every link, one array per quantity.")
       .def_prop_ro("from_end", column(&link_columns::from))
       .def_prop_ro("to_end", column(&link_columns::to))
       .def_prop_ro("kind", column(&link_columns::kind))
@@ -336,11 +336,11 @@ void bind_results(nb::module_& m) {
       .def_prop_ro("least_ps", [](const histogram& h) { return h.count == 0 ? 0 : h.least; })
       .def_ro("most_ps", &histogram::most)
       .def_prop_ro("batch_means_ps", column(&histogram::batch_means));
-  nb::class_<process_time>(m, "ProcessTime", "What the time of a program's processes has gone on, summed over them.")
+  nb::class_<process_time>(m, "ProcessTime", "How the processes of a program spent their time, summed over them.")
       .def_ro("computing_ps", &process_time::computing)
       .def_ro("sending_ps", &process_time::sending)
       .def_ro("waiting_ps", &process_time::waiting);
-  nb::class_<job_result>(m, "SimulatedJob", "What became of one job.")
+  nb::class_<job_result>(m, "SimulatedJob", "The result of one job.")
       .def_ro("name", &job_result::name)
       .def_ro("started_ps", &job_result::started)
       .def_ro("ended_ps", &job_result::ended)
@@ -354,7 +354,7 @@ void bind_results(nb::module_& m) {
       .def_ro("memory_messages", &job_result::memory_messages)
       .def_ro("memory_bytes", &job_result::memory_bytes)
       .def_ro("remarks", &job_result::remarks);
-  nb::class_<result>(m, "Simulated", "What a simulation answers.")
+  nb::class_<result>(m, "Simulated", "The result of a simulation.")
       .def_ro("ended_ps", &result::ended)
       .def_ro("events", &result::events)
       .def_ro("packets", &result::packets)
@@ -400,9 +400,9 @@ void bind_netsim(nb::module_& m) {
   bind_descriptions(m);
   bind_results(m);
   m.def("read_trace", read_trace, "path"_a, "iteration"_a = "", "progress"_a = nb::none(),
-        "Convert a trace, which simulations of it then find converted; Python's lock is released meanwhile.");
+        "Convert a trace, so that simulations find it converted; releases Python's lock.");
   m.def("simulate", simulate, "description"_a, "nodes"_a, "progress"_a = nb::none(),
-        "Run one simulation with its processes on these nodes; Python's lock is released meanwhile.");
+        "Run one simulation with its processes on these nodes; releases Python's lock.");
 }
 
 }  // namespace lull::python

@@ -88,7 +88,7 @@ void bind_output(nb::module_& m) {
       .def_rw("steps", &simulation::steps)
       .def_rw("steps_per_output", &simulation::steps_per_output)
       .def_rw("bytes_per_output", &simulation::bytes_per_output);
-  nb::class_<output_run>(m, "OutputRun", "What a run's output has cost, as it was measured.")
+  nb::class_<output_run>(m, "OutputRun", "The measured cost of a run's output.")
       .def(nb::init<>())
       .def_rw("nodes", &output_run::nodes)
       .def_rw("clients", &output_run::clients)
@@ -102,7 +102,7 @@ void bind_output(nb::module_& m) {
       .def_rw("handed_over_bytes", &output_run::handed_over_bytes)
       .def_rw("wrote_itself_bytes", &output_run::wrote_itself_bytes)
       .def_rw("dropped_bytes", &output_run::dropped_bytes);
-  nb::class_<output_choice>(m, "OutputChoice", "What the model says of one way to write the output.")
+  nb::class_<output_choice>(m, "OutputChoice", "The model's prediction for one method of writing the output.")
       .def_prop_ro("way", [](const output_choice& one) { return name_of(one.way); })
       .def_prop_ro("seconds", [](const output_choice& one) { return one.predicted.seconds; })
       .def_prop_ro("cpu_use", [](const output_choice& one) { return one.predicted.cpu_use; })

@@ -78,7 +78,7 @@ void bind_settings(nb::module_& m) {
         for (const unknown_variable& u : unknown_variables()) result.emplace_back(u.variable, u.nearest);
         return result;
       },
-      "(variable, nearest known one) for every LULL_* variable in the environment that is no setting.");
+      "(variable, nearest known one) for every LULL_* variable in the environment that is not a setting.");
 }
 
 }  // namespace lull::python

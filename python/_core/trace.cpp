@@ -100,7 +100,7 @@ analysed analyse(const std::string& path, std::size_t bins, const std::optional<
 void bind_trace(nb::module_& m) {
   using trace::conversion;
   m.attr("HAS_OTF2") = true;
-  nb::class_<conversion>(m, "TraceConversion", "What became of the records of a run.")
+  nb::class_<conversion>(m, "TraceConversion", "The result of converting the records of a run.")
       .def_ro("records", &conversion::records)
       .def_ro("events", &conversion::events)
       .def_ro("processes", &conversion::processes)
@@ -123,7 +123,7 @@ void bind_trace(nb::module_& m) {
   using trace::function_account;
   using trace::process_account;
   using trace::traffic;
-  nb::class_<analysed>(m, "TraceAnalysis", "What a trace says of a program.")
+  nb::class_<analysed>(m, "TraceAnalysis", "The contents of a trace.")
       .def_prop_ro("seconds", [](const analysed& a) { return a.found.seconds; })
       .def_prop_ro("begin_ns", [](const analysed& a) { return a.all.begin_ns; })
       .def_prop_ro("events", [](const analysed& a) { return a.found.events; })
@@ -214,9 +214,9 @@ void bind_trace(nb::module_& m) {
       .def_prop_ro("most_too_early_s", [](const analysed& a) { return a.found.most_too_early_s; })
       .def_prop_ro("incomplete_collectives", [](const analysed& a) { return a.found.incomplete_collectives; });
   m.def("convert_trace", convert, "raw"_a, "into"_a, "progress"_a = nb::none(),
-        "Make an archive in OTF2 of records; Python's lock is released meanwhile.");
+        "Convert records to an OTF2 archive; releases Python's lock.");
   m.def("analyse_trace", analyse, "path"_a, "bins"_a, "progress"_a = nb::none(),
-        "Read an archive in OTF2 and say what is in it; Python's lock is released meanwhile.");
+        "Read an OTF2 archive and return its contents; releases Python's lock.");
 }
 #endif
 
