@@ -62,40 +62,42 @@ int called(int argc, char** argv) {
   app.add_option("--wait", policy, "how PEs wait, as in LULL_WAIT");
 
   c::transfers_wanted transfers;
-  auto* const of_transfers = app.add_subcommand("transfers", "messages between PEs");
+  auto* const of_transfers = app.add_subcommand("transfers", "measure messages between PEs");
   of_transfers->add_option("--largest", transfers.largest, "bytes of the largest message")
       ->check(CLI::Range(64UL, 1UL << 28U));
-  of_transfers->add_option("--rounds", transfers.rounds, "over all sizes")->check(CLI::Range(1, 1000));
-  of_transfers->add_flag("--receiver", transfers.receiver, "the receiver's CPU time instead of times");
-  of_transfers->add_flag("--between-nodes", transfers.between_nodes, "of different nodes instead of one");
+  of_transfers->add_option("--rounds", transfers.rounds, "rounds over all sizes")->check(CLI::Range(1, 1000));
+  of_transfers->add_flag("--receiver", transfers.receiver, "measure the receiver's CPU time instead of the duration");
+  of_transfers->add_flag("--between-nodes", transfers.between_nodes,
+                         "measure between PEs of different nodes instead of one node");
   of_transfers->callback(
       [&] { exit_code = as_job(policy, 2, SHMEM_THREAD_SINGLE, [&] { return c::transfers(transfers); }); });
 
   double seconds = 0.2;
-  auto* const of_wake_ups = app.add_subcommand("wake-ups", "how waiters are woken");
-  of_wake_ups->add_option("--seconds", seconds, "for each length of waits")->check(CLI::Range(0.001, 60.0));
+  auto* const of_wake_ups = app.add_subcommand("wake-ups", "measure the latency of wake-ups");
+  of_wake_ups->add_option("--seconds", seconds, "seconds for each length of wait")->check(CLI::Range(0.001, 60.0));
   of_wake_ups->callback(
       [&] { exit_code = as_job(policy, 2, SHMEM_THREAD_SINGLE, [&] { return c::wake_ups(seconds); }); });
 
   int rounds = 7;
-  auto* const of_memory = app.add_subcommand("memory", "copies");
-  of_memory->add_option("--rounds", rounds, "of all copies")->check(CLI::Range(1, 1000));
+  auto* const of_memory = app.add_subcommand("memory", "measure copies in memory");
+  of_memory->add_option("--rounds", rounds, "rounds of all copies")->check(CLI::Range(1, 1000));
   of_memory->callback([&] { exit_code = alone([&] { return c::memory(rounds); }); });
 
   c::storage_wanted storage;
-  auto* const of_storage = app.add_subcommand("storage", "files");
+  auto* const of_storage = app.add_subcommand("storage", "measure writing to files");
   of_storage->add_option("folder", storage.folder)->required();
-  of_storage->add_option("--bytes", storage.bytes_per_writer, "of each writer")->check(CLI::Range(1UL, 1UL << 36U));
-  of_storage->add_option("--rounds", storage.rounds, "of all numbers of writers")->check(CLI::Range(1, 1000));
+  of_storage->add_option("--bytes", storage.bytes_per_writer, "bytes that each writer writes")
+      ->check(CLI::Range(1UL, 1UL << 36U));
+  of_storage->add_option("--rounds", storage.rounds, "rounds over all numbers of writers")->check(CLI::Range(1, 1000));
   of_storage->callback([&] { exit_code = alone([&] { return c::storage(storage); }); });
 
   std::string traces;
-  auto* const of_recording = app.add_subcommand("recording", "calls that are recorded");
+  auto* const of_recording = app.add_subcommand("recording", "measure the recording of calls");
   of_recording->add_option("folder", traces)->required();
   of_recording->callback([&] { exit_code = alone([&] { return c::recording(traces); }); });
 
   double asleep = 0;
-  auto* const of_waiting = app.add_subcommand("waiting", "PEs that wait, for the meter");
+  auto* const of_waiting = app.add_subcommand("waiting", "let PEs wait while the meter measures");
   of_waiting->add_option("seconds", asleep)->required()->check(CLI::Range(0.001, 3600.0));
   of_waiting->callback(
       [&] { exit_code = as_job(policy, 1, SHMEM_THREAD_MULTIPLE, [&] { return c::waiting(asleep); }); });
