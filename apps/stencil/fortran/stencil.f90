@@ -23,7 +23,7 @@ program stencil
   out = "."
   call read_command_line()
   where = make_grid(cells, of_all, fits)
-  if (.not. fits) call refuse("--all-cells: they cannot be distributed equally, at least 2 each in x and y")
+  if (.not. fits) call refuse("--all-cells: they cannot be distributed equally with at least 2 each in x and y")
   sky = make_air(where, cell_ns, asleep)
   before = sky%total(1)
   call MPI_Barrier(where%comm)
@@ -38,7 +38,7 @@ program stencil
       if (mod(step, every) == 0) then
         call write_output(out, step, sky, path, failed)
         if (failed /= 0) then
-          write (error_unit, '(a)') "stencil: write " // path // ": HDF5 could not; is its folder there, and room on the disk?"
+          write (error_unit, '(a)') "stencil: write " // path // ": HDF5 failed; check that the folder exists and the disk has room"
           call MPI_Abort(MPI_COMM_WORLD, 1)
         end if
         outputs = outputs + 1
@@ -115,7 +115,7 @@ contains
     integer, intent(in) :: number
     character(:), allocatable :: text
     integer :: length
-    if (number > command_argument_count()) call refuse("the last option is without its value")
+    if (number > command_argument_count()) call refuse("the last option has no value")
     call get_command_argument(number, length=length)
     allocate (character(length) :: text)
     call get_command_argument(number, text)
@@ -129,7 +129,7 @@ contains
     whole = 0
     problem = verify(text, "0123456789")
     if (problem == 0) read (text, *, iostat=problem) whole
-    if (problem /= 0) call refuse(text // ": this is no whole number")
+    if (problem /= 0) call refuse(text // ": this is not a whole number")
     if (whole < least) call refuse(text // ": this is too small")
   end function
 
