@@ -84,12 +84,12 @@ def synopsis(routine: Routine) -> list[str]:
         if group.types and "{NAME}" in prototype.name:
             told.append("TYPENAME, and TYPE in C: " + ", ".join(f"{n} ({t})" for n, t in group.types.items()) + ".")
         if group.sizes and "{SIZE}" in prototype.name:
-            told.append(f"SIZE, of an element in bits: {', '.join(map(str, group.sizes))}.")
+            told.append(f"SIZE, the bits of an element: {', '.join(map(str, group.sizes))}.")
     lines.append(".fi")
     for words in dict.fromkeys(told):
         lines += [".PP", escaped(words)]
     if any(group.generic and "{NAME}" in prototype.name for group, prototype in routine.prototypes):
-        lines += [".PP", escaped(f"In C11, {routine.name} chooses by the types of its arguments.")]
+        lines += [".PP", escaped(f"In C11, {routine.name} selects the function by the types of its arguments.")]
     return lines
 
 
@@ -108,7 +108,7 @@ def page(routine: Routine, version: str, words: dict[str, dict[str, str]], besid
     if routine.group.note:
         lines += [".PP", escaped(f"{routine.group.note}.")]
     if all(group.deprecated for group, _ in routine.prototypes):
-        lines += [".PP", "OpenSHMEM 1.5 deprecates it."]
+        lines += [".PP", "OpenSHMEM 1.5 deprecates this routine."]
     arguments = routine.arguments()
     lines += [".SH ARGUMENTS"] if arguments else []
     for name in arguments:
@@ -116,7 +116,7 @@ def page(routine: Routine, version: str, words: dict[str, dict[str, str]], besid
     others = ", ".join(f"\\fB{escaped(name)}\\fR(3)" for name in beside if name != routine.name)
     lines += [
         ".SH NOTES",
-        "How a PE waits in it is the setting LULL_WAIT; lull settings lists all.",
+        "The setting LULL_WAIT selects how a PE waits in this routine; lull settings lists all settings.",
         ".SH SEE ALSO",
         f"{others}, \\fBlull\\fR(1)" if others else "\\fBlull\\fR(1)",
     ]
