@@ -70,7 +70,7 @@ class client::state {
   }
   [[nodiscard]] std::uint32_t latest() const noexcept { return server_.how_far ? mine().handed_over.load() : 0; }
   [[nodiscard]] std::uint32_t failed() const noexcept { return server_.how_far ? mine().failed.load() : 0; }
-  [[nodiscard]] bool meets_failure() const noexcept {
+  [[nodiscard]] bool takes_new_failure() const noexcept {
     if (!server_.how_far) return false;
     const std::uint32_t failed = mine().failed;
     return mine().met.exchange(failed) != failed;
@@ -491,7 +491,7 @@ void client::see_to_files() {
 const std::atomic<std::uint32_t>* client::busy() const noexcept { return state_->busy(); }
 std::uint32_t client::latest() const noexcept { return state_->latest(); }
 std::uint32_t client::failed() const noexcept { return state_->failed(); }
-bool client::meets_failure() noexcept { return state_->meets_failure(); }
+bool client::takes_new_failure() noexcept { return state_->takes_new_failure(); }
 bool client::has_failures() const noexcept { return state_->has_failures(); }
 bool client::wait_for_others(const file_identity* place) const noexcept { return state_->wait_for_others(place); }
 bool client::is_written(std::uint32_t count) const noexcept { return state_->is_written(count); }

@@ -59,9 +59,9 @@ class client {
   [[nodiscard]] const std::atomic<std::uint32_t>* busy() const noexcept;
   [[nodiscard]] std::uint32_t latest() const noexcept;  // whole files handed over so far
   [[nodiscard]] std::uint32_t failed() const noexcept;  // of these
-  // Whether there is a failure that the program has not seen yet; marks it as seen.
-  [[nodiscard]] bool meets_failure() noexcept;
-  // The same for any process of the node, without marking it.
+  // A failure that the program does not know yet; from now on it does.
+  [[nodiscard]] bool takes_new_failure() noexcept;
+  // The same of any process of the node, which goes on not to know.
   [[nodiscard]] bool has_failures() const noexcept;
   [[nodiscard]] bool is_written(std::uint32_t count) const noexcept;
   // Waits until `count` are written. False: the server is gone or has returned some, and see_to_files() must be called.

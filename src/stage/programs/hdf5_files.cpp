@@ -275,7 +275,7 @@ constexpr lull_path_hooks path_hooks{use, describe, is_ours, before_removal, bef
 bool fails_now(files& of) {
   if (of.by == nullptr) return false;
   report_failures(of);
-  return of.by->meets_failure();
+  return of.by->takes_new_failure();
 }
 
 std::string path_of(const char* name) { return final_path_of(name).value_or(name); }
@@ -492,7 +492,7 @@ file_counts end_staging_hdf5_files() {
     ++of.counts.others.late;
     decline(of, one.file.final_path(), "it is still open when MPI ends");
   }
-  if (of.by != nullptr) (void)of.by->meets_failure();
+  if (of.by != nullptr) (void)of.by->takes_new_failure();
   of.counts.missed = of.missed;
   stop();
   if (of.by != nullptr) of.by->count(of.counts.others);
