@@ -15,8 +15,8 @@ using lull::shmem::here;
 
 namespace {
 
-// The barrier of a heap call. With LULL_CHECK it detects PEs that pass other arguments.
-void meet(lull::fabric::world& world, std::uint64_t a, std::uint64_t b = 0) {
+// The barrier of a call of the heap; with LULL_CHECK it finds PEs that pass other arguments.
+void heap_barrier(lull::fabric::world& world, std::uint64_t a, std::uint64_t b = 0) {
   shmem_quiet();
   world.everybody().sync(world.checks() ? lull::fabric::team::describe({a, b}) : 0);
 }
@@ -30,7 +30,7 @@ void* allocate(std::size_t bytes, std::size_t alignment, bool zero, const char* 
     lull::shmem::debug(world, std::string(call) + ": no room for " + lull::counted(bytes, "byte") + " in the heap");
     return nullptr;
   }
-  meet(world, bytes, alignment);
+  heap_barrier(world, bytes, alignment);
   return block;
 }
 
@@ -67,7 +67,7 @@ void* shmem_realloc(void* ptr, size_t size) {
   }
   const auto old_size = world.memory().size_of(ptr);
   if (!old_size) return nullptr;
-  meet(world, world.memory().offset_of(ptr), size);
+  heap_barrier(world, world.memory().offset_of(ptr), size);
   void* const moved = world.memory().allocate(size);
   if (!moved) return nullptr;
   std::memcpy(moved, ptr, std::min(size, *old_size));
@@ -81,7 +81,7 @@ void shmem_free(void* ptr) {
   auto& world = here("shmem_free");
   if (world.checks() && !world.memory().size_of(ptr))
     lull::shmem::mistake("shmem_free", "the address was not returned by shmem_malloc or a related function");
-  meet(world, world.memory().offset_of(ptr));
+  heap_barrier(world, world.memory().offset_of(ptr));
   world.memory().release(ptr);
 }
 

@@ -203,7 +203,7 @@ void aggregation::finish() {
   while (!try_finish())
     world_.wait().until({.what = wait::operation::aggregate, .by_messages_only = alone},
                         [&] { return pipeline_.anything_arrived() || can_go_on(); });
-  phases_.meet_before_direct_phase();
+  phases_.barrier_before_direct_phase();
   if (history_ && history_->route) learn_from_phase();
 }
 

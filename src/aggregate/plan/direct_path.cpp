@@ -123,7 +123,7 @@ bool direct_path::somebody_left(std::uint64_t phase) const {
 
 void direct_path::arrive() {
   const job::layout& layout = world_.places();
-  const std::uint64_t expected = ++meetings_ * pes_here_;
+  const std::uint64_t expected = ++barriers_ * pes_here_;
   if (std::atomic_ref(at_node_->arrived).fetch_add(1, std::memory_order_acq_rel) + 1 != expected) return;
   for (int node = 0; node < layout.nodes(); ++node)
     if (const node_id there{node}; there != layout.my_node())
@@ -134,12 +134,12 @@ void direct_path::arrive() {
 }
 
 bool direct_path::all_arrived() const {
-  return std::atomic_ref(at_node_->arrived).load(std::memory_order_acquire) >= meetings_ * pes_here_ &&
+  return std::atomic_ref(at_node_->arrived).load(std::memory_order_acquire) >= barriers_ * pes_here_ &&
          (other_nodes_ == 0 ||
-          std::atomic_ref(at_node_->nodes).load(std::memory_order_acquire) >= meetings_ * other_nodes_);
+          std::atomic_ref(at_node_->nodes).load(std::memory_order_acquire) >= barriers_ * other_nodes_);
 }
 
-void direct_path::meet(std::uint64_t phase) {
+void direct_path::barrier(std::uint64_t phase) {
   arrive();
   world_.wait().until({wait::operation::aggregate}, [&] { return all_arrived() || somebody_left(phase); });
 }

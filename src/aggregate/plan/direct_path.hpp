@@ -1,7 +1,7 @@
-// The direct path: phases without aggregation, the limit on their items, and the barrier at their end.
+// The direct path: phases without aggregation, how few items they may have, and the barrier at their end.
 //
-// All PEs begin such a phase together. A PE that finds it too large leaves the direct path and notifies all others
-// before it arrives at the barrier. PEs that already wait there see that some PE has left.
+// All PEs begin such a phase together. One that finds it too large leaves the mode and says so to all, before it
+// arrives at the barrier; those that wait there already see that somebody left.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -45,8 +45,8 @@ class direct_path {
 
   void leave(std::uint64_t phase);
   [[nodiscard]] bool somebody_left(std::uint64_t phase) const;
-  // Returns when all PEs have arrived, or when some PE has left that phase.
-  void meet(std::uint64_t phase);
+  // Returns when all have arrived, or somebody has left that phase.
+  void barrier(std::uint64_t phase);
 
  private:
   struct shared_words;
@@ -59,7 +59,7 @@ class direct_path {
   std::uint64_t pes_here_, other_nodes_;
   shared_words* mine_;          // symmetric
   shared_words* at_node_;       // that of the node's leader
-  std::uint64_t meetings_ = 0;  // barriers that this PE has entered
+  std::uint64_t barriers_ = 0;  // begun by this PE
   model::direct_path_costs predicted_{}, known_{};
   double buffered_ns_ = 0;  // per item
 };

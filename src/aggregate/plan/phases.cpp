@@ -66,8 +66,8 @@ void phases::over(std::uint64_t most_pushed) {
   clock_.end();
 }
 
-void phases::meet_before_direct_phase() {
-  if (direct_now_) direct_->meet(seen_.all + 1);
+void phases::barrier_before_direct_phase() {
+  if (direct_now_) direct_->barrier(seen_.all + 1);
 }
 
 void phases::leave_direct_path() {
@@ -79,8 +79,8 @@ bool phases::finish_direct_phase(std::uint64_t items) {
   seen_.direct_items += items;
   direct_here_ = items;
   world_.transfers().quiet(world_.transfers().default_context());
-  direct_->meet(seen_.all + 1);
-  if (direct_->somebody_left(seen_.all + 1)) return false;  // a PE leaves before it arrives
+  direct_->barrier(seen_.all + 1);
+  if (direct_->somebody_left(seen_.all + 1)) return false;  // which it did before it arrived
   direct_here_ = 0;
   ++seen_.all;
   ++seen_.direct;

@@ -2,12 +2,12 @@
 //
 //   working   items are pushed       try_finish() → each hop is closed when the one before it is over → working
 //
-// A phase in which every PE has too few items for aggregation to pay takes the direct path and ends with a barrier. All
-// PEs must begin a phase in the same mode, because a handler that runs here is not atomic with respect to the direct
-// operations of others; therefore the mode follows from what all PEs did in the phase before. A PE that finds the phase
-// too large leaves the direct path and notifies all others, including those that wait in the barrier; the phase then
-// finishes through the buffers. A phase with buffers also ends with a barrier if the next one takes the direct path:
-// direct operations must not meet handlers that still run.
+// A phase in which every PE has so few items that aggregation would not pay takes the direct path, and ends with a
+// barrier of all PEs. All PEs must begin it in the same mode, because a handler that runs here is not atomic with
+// respect to what others do directly; so the mode of a phase follows from what all PEs did in the one before. A PE that
+// finds the phase too large for that leaves the mode and notifies all, including those that wait in the barrier; then
+// the phase is finished like any other. A phase with buffers also ends with a barrier when the next is to be direct:
+// what others do directly must not overlap with handlers that still run.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -42,9 +42,9 @@ class phases {
 
   // A step that does not wait; true: the phase is over.
   bool try_finish();
-  [[nodiscard]] bool can_go_on() const;  // whether another step would do more than consume
-  // Call after try_finish(): if the next phase takes the direct path, handlers of this one may still run elsewhere.
-  void meet_before_direct_phase();
+  [[nodiscard]] bool can_go_on() const;  // whether another step would do something besides consuming
+  // After that, when the next phase is direct: handlers of this one may still run elsewhere.
+  void barrier_before_direct_phase();
 
   [[nodiscard]] std::uint64_t direct_path_limit() const { return direct_now_ ? direct_limit_ : 0; }
   [[nodiscard]] bool takes_direct_path() const { return direct_now_ && !left_direct_; }

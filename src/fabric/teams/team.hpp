@@ -26,7 +26,7 @@ namespace lull::fabric {
 struct team_block {
   static constexpr int most_rounds = 16;            // 65,536 nodes
   alignas(64) std::atomic<std::uint64_t> arrived;   // in the leader's block: members of this node so far
-  alignas(64) std::atomic<std::uint64_t> released;  // likewise: barriers that are over
+  alignas(64) std::atomic<std::uint64_t> released;  // likewise: barriers that are complete
   std::atomic<std::uint64_t> left;                  // likewise: members that will not touch this block again
   // In the leader's block, for the exchange between nodes: the current epoch, and for each partner the epoch up to
   // which its messages have arrived. With LULL_CHECK the low bits identify the partner's call.
@@ -90,8 +90,8 @@ class team {
     team_block& shared = leader_block();
     tsan_release();
     if (shared.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < number * here_.size()) {
-      const wait::awaited meeting{.what = what, .by_stores = false};
-      ground_.waits.until(meeting, [&] { return shared.released.load(std::memory_order_acquire) >= number; });
+      const wait::awaited release{.what = what, .by_stores = false};
+      ground_.waits.until(release, [&] { return shared.released.load(std::memory_order_acquire) >= number; });
       return;
     }
     tsan_acquire();
