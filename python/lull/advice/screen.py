@@ -75,7 +75,7 @@ def untold_words(advice: Advice) -> list[str]:
 def _share(change: Band | None, of: float | None) -> tuple[str, str]:
     """The change relative to the present, in percent, and its band."""
     if change is None or not of:
-        return "not told", ""
+        return "no prediction", ""
     low, mid, high = (percent(part / of) for part in change)
     return mid, f"{low} to {high}"
 

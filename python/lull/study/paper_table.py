@@ -41,4 +41,4 @@ def show(console: Console, paper: Paper | None, told: Sequence[ClaimResult]) -> 
 
 def rows(told: Sequence[ClaimResult]) -> list[dict[str, str]]:
     """The rows of the report's table."""
-    return [{"The paper": one.claim, "Here": one.verdict, "How it was told": one.words} for one in told]
+    return [{"The paper": one.claim, "Here": one.verdict, "Evidence": one.words} for one in told]

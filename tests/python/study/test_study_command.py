@@ -126,8 +126,8 @@ def test_quick_is_smaller_and_stands_in_a_folder_of_its_own(study: Lull) -> None
 def test_the_papers_claims_stand_beside_what_was_found(study: Lull) -> None:
     shown = study.run("study", "./small.toml", "--quick").stdout
     assert "paper: Half is half." in shown
-    assert "here: cannot be told: Speedup" in shown  # two runs give no interval
-    assert "here: cannot be told: there is no moon here" in shown
+    assert "here: undecided: Speedup" in shown  # two runs give no interval
+    assert "here: undecided: there is no moon here" in shown
 
 
 def test_without_a_terminal_progress_is_plain_lines_with_the_time_left(study: Lull) -> None:

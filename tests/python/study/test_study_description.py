@@ -10,7 +10,7 @@ from lull.base.errors import LullError
 from lull.measurement.progress import in_words
 from lull.record import EnergyKind
 from lull.study.kinds import read_study
-from lull.study.runs.claims import CANNOT_TELL, DOES_NOT, REPRODUCES, ObservedRatio, StudyComparison, find, judge
+from lull.study.runs.claims import DOES_NOT, REPRODUCES, UNDECIDED, ObservedRatio, StudyComparison, find, judge
 from lull.study.runs.description import Check, PaperResult, StudyOfRuns
 from lull.study.runs.points import Places, all_points, pairs
 from records import run
@@ -146,12 +146,12 @@ def test_a_kind_that_does_not_fit_the_file_is_one_line(tmp_path: Path, text: str
     ("relation", "low", "high", "verdict"),
     [
         ("above", 1.1, 1.3, REPRODUCES),
-        ("above", 0.9, 1.3, CANNOT_TELL),
+        ("above", 0.9, 1.3, UNDECIDED),
         ("above", 0.7, 0.9, DOES_NOT),
         ("below", 0.7, 0.9, REPRODUCES),
-        ("below", 0.9, 1.1, CANNOT_TELL),
+        ("below", 0.9, 1.1, UNDECIDED),
         ("below", 1.1, 1.3, DOES_NOT),
-        ("above", None, None, CANNOT_TELL),
+        ("above", None, None, UNDECIDED),
     ],
 )
 def test_a_claim_holds_only_when_its_whole_interval_does(
@@ -209,7 +209,7 @@ def test_of_many_figures_the_least_and_the_greatest_are_told() -> None:
 
 
 def test_a_claim_about_points_outside_the_matrix_cannot_be_told() -> None:
-    assert find(claim("speedup", nodes=[64]), [compared(1.5, 2, nodes=1)], None).verdict == CANNOT_TELL
+    assert find(claim("speedup", nodes=[64]), [compared(1.5, 2, nodes=1)], None).verdict == UNDECIDED
 
 
 def test_durations_are_said_as_a_person_does() -> None:

@@ -17,7 +17,7 @@ from lull.study.simulations.description import Bound, Grid, Statement, StudyOfSi
 from lull.study.simulations.figures import drawings
 from lull.study.simulations.grids import all_points, workloads_of
 from lull.study.simulations.rows import Row, csv_text
-from lull.study.simulations.verdicts import CANNOT_TELL, NOT_REPRODUCED, REPRODUCED, judge
+from lull.study.simulations.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED, judge
 
 SMALL = """
 kind = "simulations"
@@ -217,13 +217,13 @@ def test_a_difference_is_of_rows_that_are_on_both_sides() -> None:
     told = [check(at={"mode": ["deep-sleep"]}, minus={"mode": ["hybrid"]}, than=0.7)]
     for alone in ([], [row("b", "deep-sleep", saved=0.1)], [row("b", "hybrid", saved=0.9)]):
         assert judge(Statement(says="s", checks=told), [*both, *alone]).verdict == REPRODUCED
-    assert judge(Statement(says="s", checks=told), [both[0], row("b", "hybrid")]).verdict == CANNOT_TELL
+    assert judge(Statement(says="s", checks=told), [both[0], row("b", "hybrid")]).verdict == UNDECIDED
 
 
 def test_what_was_not_simulated_cannot_be_told() -> None:
-    assert verdict(check(at={"mode": ["fast-wake"]})) == CANNOT_TELL
-    assert verdict(check(minus={"mode": ["fast-wake"]})) == CANNOT_TELL
-    assert verdict() == CANNOT_TELL
+    assert verdict(check(at={"mode": ["fast-wake"]})) == UNDECIDED
+    assert verdict(check(minus={"mode": ["fast-wake"]})) == UNDECIDED
+    assert verdict() == UNDECIDED
 
 
 def test_power_counts_once_for_a_point_with_several_jobs() -> None:

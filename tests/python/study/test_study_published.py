@@ -14,7 +14,7 @@ from lull.model.machine import MACHINES, Machine, read_machine
 from lull.study.kinds import read_study
 from lull.study.publications.description import PublishedStatement, StudyOfPublications
 from lull.study.publications.predicted import FIGURES
-from lull.study.publications.results import NOT_REPRODUCED, NOT_TOLD, POSSIBLE, REPRODUCED, judge, told
+from lull.study.publications.results import NO_PREDICTION, NOT_REPRODUCED, POSSIBLE, REPRODUCED, judge, told
 from places import TOP
 
 DOCUMENTATION = TOP / "docs" / "explanation"
@@ -130,7 +130,7 @@ def test_a_file_without_the_term_is_not_filled_in(study: StudyOfPublications, na
         return  # every node has a core
     one = next(one for one in statements(study) if one.figure == name)
     found = told(one, Machine(title="nothing is known"))
-    assert (found.verdict, found.model) == (NOT_TOLD, None)
+    assert (found.verdict, found.model) == (NO_PREDICTION, None)
     assert "the file has no" in found.why
 
 

@@ -101,7 +101,7 @@ def errors(rows: Sequence[Row]) -> Table:
                 "; ".join(dict.fromkeys(untold)),
             ]
         )
-    headings = ["application", "told", "time off by", "worst", "energy off by", "worst", "not told", "why"]
+    headings = ["application", "predictions", "time off by", "worst", "energy off by", "worst", "no prediction", "why"]
     return Table("errors", "Errors of predictions", headings, found, (0, 7))
 
 

@@ -1,8 +1,8 @@
 """Figures of the model for statements of publications: functions of a machine and of parameters.
 
-Each raises NotToldError if the machine file lacks something. Changes and shares are in per cent; changes below 0 are
-savings. The costs of messages and output come from src/model (transfer.hpp, output.hpp), networks from the simulator's
-topologies.
+Each raises NoPredictionError if the machine file lacks something. Changes and shares are in per cent; changes below 0
+are savings. The costs of messages and output come from src/model (transfer.hpp, output.hpp), networks from the
+simulator's topologies.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ SECONDS: Final = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 CLOSE: Final = 0.1  # a share of the paper's figure
 
 
-class NotToldError(Exception):
+class NoPredictionError(Exception):
     """The machine file lacks something that the model needs, which the text names."""
 
 
 def known(figure: Figure | None, key: str) -> Figure:
-    """The figure `key`; raises NotToldError if the file lacks it."""
+    """The figure `key`; raises NoPredictionError if the file lacks it."""
     if figure is None:
-        raise NotToldError(f"the file has no {key}")
+        raise NoPredictionError(f"the file has no {key}")
     return figure
 
 
@@ -86,7 +86,7 @@ def more_frequency(on: Machine, given: Given) -> float:
     """By how much the highest frequency exceeds the lowest."""
     steps = on.frequency.steps_khz
     if len(steps) < 2:
-        raise NotToldError("the file has no two frequency.steps_khz")
+        raise NoPredictionError("the file has no two frequency.steps_khz")
     return 100 * (max(steps) / min(steps) - 1)
 
 
@@ -126,7 +126,7 @@ def _terms(piece: TransferPiece) -> tuple[float, list[float]]:
 def _stream(on: Machine, size: float, messages: float) -> float:
     network = on.transports.get("network")
     if network is None or not network.pieces:
-        raise NotToldError("the file has no transports.network.pieces")
+        raise NoPredictionError("the file has no transports.network.pieces")
     return _core.stream_ns([_terms(piece) for piece in network.pieces], size, messages)
 
 
@@ -173,7 +173,7 @@ def packing_from(on: Machine, given: Given) -> float:
     packed = _packed(on, payload, _number(given, "copies"))
     while packed > _ppq(on, payload, puts):
         if puts >= MOST_PUTS:
-            raise NotToldError(f"packing does not pay up to {MOST_PUTS:,} puts")
+            raise NoPredictionError(f"packing does not pay up to {MOST_PUTS:,} puts")
         puts *= 2
     return float(puts)
 
@@ -224,7 +224,7 @@ def cpu_uses_close(on: Machine, given: Given) -> float:
 
 def _network(on: Machine) -> tuple[str, dict[str, list[int]]]:
     if not on.topology:
-        raise NotToldError("the file has no [topology]")
+        raise NoPredictionError("the file has no [topology]")
     with native_errors():
         choice = _core.read_network_choice(on.topology, "count what a network is made of")
     return choice.name, choice.parameters
@@ -240,12 +240,12 @@ def _link(on: Machine, key: str) -> float:
     of_preset = {preset.name: preset.values for preset in _core.power_presets()}.get(on.power.get("preset", ""), {})
     value = on.power.get(key, of_preset.get(key))
     if value is None:
-        raise NotToldError(f"the file has no power.{key}")
+        raise NoPredictionError(f"the file has no power.{key}")
     if isinstance(value, int | float):
         return float(value)
     text = re.fullmatch(r"([\d.eE+-]+)\s*(ps|ns|us|ms|s)", value)
     if text is None:
-        raise NotToldError(f"power.{key} is {value!r}, which is not a time")
+        raise NoPredictionError(f"power.{key} is {value!r}, which is not a time")
     return float(text[1]) * SECONDS[text[2]]
 
 

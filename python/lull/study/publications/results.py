@@ -4,7 +4,7 @@ reproduced      the model's figure is within a tenth of the paper's, or on the s
 possible        the model only bounds the figure, and the paper's is within the bound
 not reproduced  neither
 taken           a term of the machine comes from this statement
-not told        the machine's file lacks something that the model needs, or no cost function uses it
+no prediction   the machine's file lacks something that the model needs, or no cost function uses it
 elsewhere       another page discusses it
 """
 
@@ -17,11 +17,11 @@ from typing import Final
 from lull.model.machine import Machine, read_machine
 from lull.statistics.formatting import three_digits
 from lull.study.publications.description import FOLDER_OF_PAGES, PublishedPaper, PublishedStatement, StudyOfPublications
-from lull.study.publications.predicted import CLOSE, FIGURES, NotToldError
+from lull.study.publications.predicted import CLOSE, FIGURES, NoPredictionError
 
 REPRODUCED, POSSIBLE, NOT_REPRODUCED = "reproduced", "possible", "not reproduced"
-TAKEN, NOT_TOLD, ELSEWHERE = "taken", "not told", "elsewhere"
-VERDICTS: Final = (REPRODUCED, POSSIBLE, NOT_REPRODUCED, TAKEN, NOT_TOLD, ELSEWHERE)
+TAKEN, NO_PREDICTION, ELSEWHERE = "taken", "no prediction", "elsewhere"
+VERDICTS: Final = (REPRODUCED, POSSIBLE, NOT_REPRODUCED, TAKEN, NO_PREDICTION, ELSEWHERE)
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ def told(statement: PublishedStatement, on: Machine) -> StatementResult:
     if statement.needs:
         lacks = [key for key in statement.needs if not has(on, key)]
         reason = f"the file has no {', '.join(lacks)}" if lacks else "no cost function takes what the file has"
-        return StatementResult(statement, None, NOT_TOLD, _sentences(reason, statement.why))
+        return StatementResult(statement, None, NO_PREDICTION, _sentences(reason, statement.why))
     try:
         found = FIGURES[statement.figure](on, statement.given)
-    except NotToldError as lacking:
-        return StatementResult(statement, None, NOT_TOLD, _sentences(str(lacking), statement.why))
+    except NoPredictionError as lacking:
+        return StatementResult(statement, None, NO_PREDICTION, _sentences(str(lacking), statement.why))
     return StatementResult(statement, found, TAKEN if statement.taken else judge(statement, found), statement.why)
 
 

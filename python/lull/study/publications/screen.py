@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from lull.study.publications.description import PublishedPaper, StudyOfPublications
-from lull.study.publications.results import VERDICTS, StatementResult
+from lull.study.publications.results import NO_PREDICTION, VERDICTS, StatementResult
 
 
 def show(
@@ -37,7 +37,8 @@ def show(
 def summary(statements: Iterable[StatementResult]) -> str:
     """The number of statements with each verdict."""
     counts = Counter(one.verdict for one in statements)
-    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    words = {NO_PREDICTION: "without prediction"}
+    return ", ".join(f"{counts[verdict]} {words.get(verdict, verdict)}" for verdict in VERDICTS if counts[verdict])
 
 
 def _paper(one: StatementResult) -> str:

@@ -18,7 +18,7 @@ from lull.study.runs.description import Check, PaperResult
 if TYPE_CHECKING:
     from lull.comparison.result import Comparison
 
-REPRODUCES, DOES_NOT, CANNOT_TELL = "reproduces", "does not reproduce", "cannot be told"
+REPRODUCES, DOES_NOT, UNDECIDED = "reproduces", "does not reproduce", "undecided"
 MOST_TOLD = 4  # ratios of one check; of more, only the least and the greatest are shown
 FROM_A_MODEL = (EnergyKind.ESTIMATED, EnergyKind.SIMULATED)
 
@@ -62,7 +62,7 @@ class ObservedRatio:
 def find(result: PaperResult, compared: Sequence[StudyComparison], region: str | None) -> Finding:
     """Judge a claim: it is reproduced if every check holds for each of its comparisons, with the whole interval."""
     if not result.checks:
-        return Finding(result, CANNOT_TELL, result.note or "nothing here measures it")
+        return Finding(result, UNDECIDED, result.note or "nothing here measures it")
     verdicts: list[str] = []
     words: list[str] = []
     kinds: set[EnergyKind | None] = set()
@@ -73,11 +73,11 @@ def find(result: PaperResult, compared: Sequence[StudyComparison], region: str |
             if one.name == check.compare and _is_about(check, one)
             for found in [look(check, one, region)]
         ]
-        verdicts += [told for _, _, told in seen] or [CANNOT_TELL]
+        verdicts += [told for _, _, told in seen] or [UNDECIDED]
         kinds |= {found.kind if found else None for _, found, _ in seen}
         words += _in_words(check, seen) if seen else ["this matrix has no such point"]
-    verdict = next((worst for worst in (DOES_NOT, CANNOT_TELL) if worst in verdicts), REPRODUCES)
-    if verdict != CANNOT_TELL and kinds.intersection(FROM_A_MODEL):
+    verdict = next((worst for worst in (DOES_NOT, UNDECIDED) if worst in verdicts), REPRODUCES)
+    if verdict != UNDECIDED and kinds.intersection(FROM_A_MODEL):
         verdict += " in the estimate"  # no meter measured it: the result depends on the model's coefficients
     return Finding(result, verdict, "; ".join(dict.fromkeys([*words, result.note] if result.note else words)))
 
@@ -85,10 +85,10 @@ def find(result: PaperResult, compared: Sequence[StudyComparison], region: str |
 def judge(check: Check, seen: ObservedRatio | None) -> str:
     """The verdict of one ratio: its whole interval must lie on one side."""
     if seen is None or seen.low is None or seen.high is None:
-        return CANNOT_TELL
+        return UNDECIDED
     if check.relation == "above":
-        return REPRODUCES if seen.low > check.than else DOES_NOT if seen.high <= check.than else CANNOT_TELL
-    return REPRODUCES if seen.high < check.than else DOES_NOT if seen.low >= check.than else CANNOT_TELL
+        return REPRODUCES if seen.low > check.than else DOES_NOT if seen.high <= check.than else UNDECIDED
+    return REPRODUCES if seen.high < check.than else DOES_NOT if seen.low >= check.than else UNDECIDED
 
 
 def look(check: Check, one: StudyComparison, region: str | None) -> ObservedRatio | None:

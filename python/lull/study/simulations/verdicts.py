@@ -17,7 +17,7 @@ from lull.study.runs.points import describe
 from lull.study.simulations.description import FACTORS, Bound, Only, Statement
 from lull.study.simulations.rows import Row
 
-REPRODUCED, NOT_REPRODUCED, CANNOT_TELL = "reproduced", "not reproduced", "cannot be told"
+REPRODUCED, NOT_REPRODUCED, UNDECIDED = "reproduced", "not reproduced", "undecided"
 MOST_TOLD = 4  # combinations of one check; of more, only the least and the greatest are shown
 STATISTICS: dict[str, Callable[[Iterable[float]], float]] = {"median": median, "least": min, "most": max}
 WORDS = {
@@ -56,14 +56,14 @@ class CheckedValue:
 def judge(statement: Statement, rows: Sequence[Row]) -> Verdict:
     """Judge a statement by the rows of all grids."""
     if not statement.checks:
-        return Verdict(statement, CANNOT_TELL, statement.note or "nothing here simulates it")
+        return Verdict(statement, UNDECIDED, statement.note or "nothing here simulates it")
     verdicts: list[str] = []
     words: list[str] = []
     for check in statement.checks:
         seen = look(check, rows)
-        verdicts += [_verdict(one) for one in seen] or [CANNOT_TELL]
+        verdicts += [_verdict(one) for one in seen] or [UNDECIDED]
         words.append(_in_words(check, seen))
-    worst = next((one for one in (NOT_REPRODUCED, CANNOT_TELL) if one in verdicts), REPRODUCED)
+    worst = next((one for one in (NOT_REPRODUCED, UNDECIDED) if one in verdicts), REPRODUCED)
     return Verdict(statement, worst, "; ".join([*words, statement.note] if statement.note else words))
 
 
@@ -117,7 +117,7 @@ def _figure(check: Bound, rows: Sequence[Row]) -> float | None:
 
 
 def _verdict(one: CheckedValue) -> str:
-    return CANNOT_TELL if one.value is None else REPRODUCED if one.holds else NOT_REPRODUCED
+    return UNDECIDED if one.value is None else REPRODUCED if one.holds else NOT_REPRODUCED
 
 
 def _in_words(check: Bound, seen: Sequence[CheckedValue]) -> str:
