@@ -231,7 +231,7 @@ def measure(
         name = check_same(record.read(target), target, command, label, hz, settings)
     elif target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
         raise LullError(
-            f"write the record {target}", "something is there already", "name another folder with --out or remove it"
+            f"write the record {target}", "it exists already", "name another folder with --out or remove it"
         )
     return measure_rank(place, command, label=name, target=target, append=append is not None, hz=hz, settings=settings)
 

@@ -38,7 +38,7 @@ def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes]
     asked = f"write the record {folder}"
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise LullError(asked, "something is there already", "name another folder or remove it")
+            raise LullError(asked, "it exists already", "name another folder or remove it")
         folder.parent.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     except OSError as error:

@@ -18,7 +18,7 @@ def check_free(folder: Path) -> None:
     asked = f"write the record {folder}"
     try:
         if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
-            raise LullError(asked, "something is there already", "name another folder with --out or remove it")
+            raise LullError(asked, "it exists already", "name another folder with --out or remove it")
         there = next(parent for parent in folder.absolute().parents if parent.exists())
         Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=there)).rmdir()
     except OSError as error:

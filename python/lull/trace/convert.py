@@ -88,7 +88,7 @@ def make_room(folder: Path) -> None:
     asked = f"record a trace in {folder}"
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise LullError(asked, "something is there already", "name another folder with --out or remove it")
+            raise LullError(asked, "it exists already", "name another folder with --out or remove it")
         (folder / RAW).mkdir(parents=True)
     except OSError as error:
         raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error

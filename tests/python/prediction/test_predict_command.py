@@ -289,7 +289,7 @@ def test_mistakes_are_one_line_each(tmp_path: Path, machine: Path) -> None:
     refused([large, small], "jobs.0.nonsense is not a key", processes=32, settings=["jobs.0.nonsense=1"])
     refused(tmp_path / "4" / "traces", "it is neither a trace nor a record")
     refused(small, "--runs is for commands", runs=2)
-    with pytest.raises(LullError, match="something is there already"):
+    with pytest.raises(LullError, match="it exists already"):
         library.predict(small, out=tmp_path / "4")
 
 

@@ -362,7 +362,7 @@ def test_a_taken_folder_is_refused_before_anything_runs(net: Lull):
     (net.folder / "out" / "mine").write_text("x")
     failed = net.run("simulate", "net.toml", "--out", "out")
     assert failed.returncode == 1
-    assert "something is there already" in failed.stderr
+    assert "it exists already" in failed.stderr
 
 
 def test_the_examples_of_the_documentation_run(lull: Lull):
