@@ -139,4 +139,4 @@ def test_without_anything_observed_there_is_a_table_and_no_plot(tmp_path: Path) 
 
 
 def test_a_report_without_choices_says_nothing_of_them(tmp_path: Path) -> None:
-    assert "What choices came to" not in page(tmp_path, run("a"))
+    assert "Choices of the runtime" not in page(tmp_path, run("a"))

@@ -163,7 +163,7 @@ class TestReport:
         assert words[3][2:] == ["–", "64 KiB", "100", "6553600", "80", "16.0 s", "8.00 s", "8.00 s", "401 J", "derived"]
 
     def test_it_is_left_out_where_no_record_holds_it(self, tmp_path: Path) -> None:
-        assert "What waiting cost" not in self.page(tmp_path, run("a"))
+        assert "Cost of waiting" not in self.page(tmp_path, run("a"))
 
     def test_failed_repeats_do_not_count(self, tmp_path: Path) -> None:
         of = with_waiting(run("a", times=[10.0, 10.0], exit_codes=[0, 1]), JOB)

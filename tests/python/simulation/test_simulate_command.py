@@ -175,7 +175,7 @@ def test_a_programs_time_is_on_the_screen_and_in_the_record(lull: Lull):
     metrics = record.read(lull.folder / "out").repeats[0].metrics
     assert metrics["waiting.sums"].value == job.time.waiting_s
     assert lull.run("report", "out", "--out", "page.html").returncode == 0
-    assert "Where the time goes" in (lull.folder / "page.html").read_text()
+    assert "Time by activity" in (lull.folder / "page.html").read_text()
 
 
 def test_a_mistake_found_by_the_simulator_is_one_line_too():

@@ -89,4 +89,4 @@ def test_a_report_has_a_row_for_each_role(tmp_path: Path) -> None:
 
 
 def test_a_report_without_it_does_not_mention_it(tmp_path: Path) -> None:
-    assert "What output cost" not in page(tmp_path, run("a"))
+    assert "Cost of output" not in page(tmp_path, run("a"))

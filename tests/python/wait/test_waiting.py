@@ -98,7 +98,7 @@ def test_under_measure_the_table_is_in_the_record_and_in_the_report(lull: Lull) 
     assert sum(row.count for row in job.rows) == int(printed[1])
     assert sum(row.waits for row in job.rows) == int(printed[3])
     assert lull.run("report", "r", "--out", "r.html").returncode == 0
-    assert "<h2>What waiting cost</h2>" in (lull.folder / "r.html").read_text()
+    assert "<h2>Cost of waiting</h2>" in (lull.folder / "r.html").read_text()
 
 
 def test_ranks_that_are_measured_one_by_one_leave_one_table(lull: Lull) -> None:
