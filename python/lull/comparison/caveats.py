@@ -55,11 +55,11 @@ def _runs(first: Quantity, second: Quantity, outcome: Outcome | None) -> list[st
         hopeless = f"; {here} and {there} runs can never reach less than p = {p:.2g}" if p >= LEVEL else ""
         lines.append(
             f"no interval: at least {bootstrap.runs_for_interval()} runs of each are needed for one,"
-            f" {bootstrap.RUNS_ADVISED} are advised{hopeless}"
+            f" {bootstrap.RUNS_ADVISED} are recommended{hopeless}"
         )
     elif min(here, there) < bootstrap.RUNS_ADVISED:
         lines.append(
-            f"{here} and {there} runs see large differences only: {bootstrap.RUNS_ADVISED} of each are advised"
+            f"{here} and {there} runs detect only large differences: {bootstrap.RUNS_ADVISED} of each are recommended"
         )
     for side in _apart(first, second):
         if side.failed:
@@ -75,12 +75,14 @@ def _kinds(first: Quantity, second: Quantity) -> list[str]:
     kinds = {sample.kind for side in (first, second) for sample in side.samples}
     if len(kinds) > 1:
         words = ", ".join(kind.value for kind in EnergyKind if kind in kinds)
-        lines.append(f"energies of different kinds are compared ({words}): part of the difference may be the method's")
+        lines.append(
+            f"energies of different kinds are compared ({words}): the methods may cause part of the difference"
+        )
     elif kinds & {EnergyKind.ESTIMATED, EnergyKind.SIMULATED}:
         word = next(iter(kinds)).value
-        lines.append(f"all energy here is {word}: a difference in it is one of the model's inputs, not of a meter")
+        lines.append(f"all energy here is {word}: a difference follows from the model's inputs, not from a meter")
     if all(part.domain is Domain.GPU for side in (first, second) for sample in side.samples for part in sample.parts):
-        lines.append("the energy is that of GPUs alone: nothing else of the nodes was metered")
+        lines.append("the energy is that of the GPUs alone: no meter covered the rest of the nodes")
     if first.scopes != second.scopes:
         lines.append(
             f"the energies cover different parts: {' and '.join(first.scopes)} in {first.run.label},"
@@ -111,7 +113,7 @@ def _sensor(side: Quantity) -> list[str]:
         return []
     return [
         f"{side.run.label}: {slowest.source} changes only every {formatting.si(slowest.interval_s, 's')}, and"
-        f" {formatting.si(side.typical_time_s, 's')} were measured at a time: the energy may be off by"
+        f" each measurement lasted {formatting.si(side.typical_time_s, 's')}: the energy may be off by"
         f" {formatting.percent(min(error, 1.0))}"
     ]
 
@@ -148,9 +150,9 @@ def _idle(first: Quantity, second: Quantity) -> list[str]:
     unknown = [side.run.label for side in sides if side not in known]
     lines = []
     if unknown:
-        lines.append(f"no idle power of what was compared in {' and '.join(unknown)}: no energy above idle there")
+        lines.append(f"no idle power for {' and '.join(unknown)}: energy above idle is not computed there")
     lines += [
-        f"{side.run.label}: the energy of a run is no more than that of an idle node; no ratio of energies above idle"
+        f"{side.run.label}: a run takes no more energy than an idle node; there is no ratio of energies above idle"
         for side in known
         if any((sample.dynamic_j or 0.0) <= 0 for sample in side.samples)
     ]
@@ -167,7 +169,7 @@ def _hosts(first: Quantity, second: Quantity) -> list[str]:
     words = [", ".join(sorted({host[0] for host in hosts})) or "unknown" for hosts in (here - there, there - here)]
     if not here - there or not there - here:
         return [f"the hosts differ: {len(here)} in {first.run.label}, {len(there)} in {second.run.label}"]
-    return [f"the hosts differ ({words[0]}; {words[1]}): part of the difference may be the machines'"]
+    return [f"the hosts differ ({words[0]}; {words[1]}): the machines may cause part of the difference"]
 
 
 def _order(first: Quantity, second: Quantity) -> list[str]:
@@ -175,5 +177,7 @@ def _order(first: Quantity, second: Quantity) -> list[str]:
     if first.run is second.run or not all(started):
         return []
     if max(started[0]) < min(started[1]) or max(started[1]) < min(started[0]):
-        return ["one side ran wholly before the other: a drift of the machine would look the same; alternate them"]
+        return [
+            "all runs of one side preceded the other side's: a drift of the machine would look the same; alternate them"
+        ]
     return []
