@@ -61,10 +61,8 @@ def advise() -> None:
     help="The machine: here (what lull calibrate measured), one that comes with Lull, or machine.toml.",
 )
 @click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True, help="Runs of CMD.")
-@click.option(
-    "--verify", is_flag=True, help="Run the advised and the present settings alternately, with twice the runs."
-)
-@click.option("--explain", is_flag=True, help="Print the terms of each prediction.")
+@click.option("--verify", is_flag=True, help="Run the current and the advised settings alternately, twice as often.")
+@click.option("--explain", is_flag=True, help="Print how each prediction is computed.")
 @click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder.  [default: results/advise-NAME-TIME]"
 )

@@ -28,7 +28,7 @@ from lull.base.terminal import output
     help="Measure the file system of this folder.  [default: the current folder]",
 )
 @click.option("--quick", is_flag=True, help="Repeat less: about ten seconds, with a wide spread.")
-@click.option("--fresh", is_flag=True, help="Start again instead of continuing an interrupted calibration.")
+@click.option("--fresh", is_flag=True, help="Start over instead of continuing an interrupted calibration.")
 @click.option("--show", "show_only", is_flag=True, help="Show the last calibration and measure nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine as JSON.")
 @click.argument("launcher", nargs=-1, type=click.UNPROCESSED)

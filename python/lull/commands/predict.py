@@ -47,9 +47,7 @@ def _machines() -> list[str]:
     show_default=True,
     help="Most slowdown by sleeping links, in percent.",
 )
-@click.option(
-    "--per-node", metavar="N", type=click.IntRange(min=1), help="Processes on a node.  [default: the machine's]"
-)
+@click.option("--per-node", metavar="N", type=click.IntRange(min=1), help="Processes on a node.  [default: 1]")
 @click.option(
     "--smaller", metavar="N", type=click.IntRange(min=2), help="Processes of the second run.  [default: half as many]"
 )
