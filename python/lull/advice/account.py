@@ -62,7 +62,7 @@ class Alternative(AccountTable):
     gain: Band | None = None  # relative change of the objective; below 0 is better
 
 
-class Untold(AccountTable):
+class Unpredicted(AccountTable):
     """A choice that cannot be predicted."""
 
     choice: str
@@ -79,7 +79,7 @@ class Outcome(AccountTable):
     seconds: Band
     predicted_joules: Band | None
     joules: Band | None
-    came_true: bool  # whether the intervals of prediction and outcome overlap
+    confirmed: bool = Field(serialization_alias="came_true")  # whether the intervals of prediction and outcome overlap
 
 
 class Advice(AccountTable):
@@ -92,7 +92,7 @@ class Advice(AccountTable):
     joules: float | None
     kind: EnergyKind | None  # of the predicted energies: estimated or weaker
     alternatives: list[Alternative]
-    untold: list[Untold]
+    unpredicted: list[Unpredicted] = Field(serialization_alias="untold")
     sentence: str
     outcomes: list[Outcome] = []
 

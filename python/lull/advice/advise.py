@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from lull import _core
-from lull.advice.account import Advice, Alternative, Band, Objective, Untold
+from lull.advice.account import Advice, Alternative, Band, Objective, Unpredicted
 from lull.advice.at_run_time import AGGREGATION, fixed_choices
 from lull.advice.facts import Facts
 from lull.advice.outputs import output_approaches
@@ -18,7 +18,7 @@ from lull.model.machine import Machine
 from lull.record import EnergyKind
 from lull.statistics.formatting import percent
 
-NO_ROUTE: Final = Untold(
+NO_ROUTE: Final = Unpredicted(
     choice=AGGREGATION,
     why="the program aggregates, and the record has no account of its route and buffers",
     measure="lull measure --interleave: the program under LULL_AGGREGATE=per-pe and LULL_AGGREGATE=per-node in turn",
@@ -28,26 +28,26 @@ NOTHING: Band = (0.0, 0.0, 0.0)
 
 def advise(facts: Facts, machine: Machine, objective: Objective) -> Advice:
     """Predict all choices, and advise only alternatives that are better with their whole interval."""
-    fixed, untold = fixed_choices(facts)
+    fixed, unpredicted = fixed_choices(facts)
     judged: list[Alternative] = []
-    choices: list[list[Alternative] | Untold] = [
+    choices: list[list[Alternative] | Unpredicted] = [
         wait_policies(facts, machine),
         fixed,
         output_approaches(facts, machine, objective),
     ]
-    known = {one.choice for one in fixed} | {one.choice for one in untold}
+    known = {one.choice for one in fixed} | {one.choice for one in unpredicted}
     if REWRITTEN not in known:
         choices.append(rewritten_puts(facts, machine))
     if AGGREGATION not in known and _aggregates(facts):
         choices.append(NO_ROUTE)
     for found in choices:
-        if isinstance(found, Untold):
-            untold.append(found)
+        if isinstance(found, Unpredicted):
+            unpredicted.append(found)
             continue
         for one in found:
             told = _judged(one, facts, objective)
-            if isinstance(told, Untold):
-                untold += [told] if told not in untold else []
+            if isinstance(told, Unpredicted):
+                unpredicted += [told] if told not in unpredicted else []
             else:
                 judged.append(told)
     found_advice = Advice(
@@ -58,7 +58,7 @@ def advise(facts: Facts, machine: Machine, objective: Objective) -> Advice:
         joules=None if facts.joules is None else facts.joules[1],
         kind=None if facts.joules is None else EnergyKind.ESTIMATED,
         alternatives=judged,
-        untold=untold,
+        unpredicted=unpredicted,
         sentence="",
     )
     return found_advice.model_copy(update={"sentence": sentence(found_advice)})
@@ -68,14 +68,14 @@ def _aggregates(facts: Facts) -> bool:
     return facts.waiting is not None and any(row.operation == "aggregate" for row in facts.waiting.rows)
 
 
-def _judged(one: Alternative, facts: Facts, objective: Objective) -> Alternative | Untold:
+def _judged(one: Alternative, facts: Facts, objective: Objective) -> Alternative | Unpredicted:
     needs_energy = objective.of != "time"
     if needs_energy and one.joules is None:
         why = "its effect on energy is unknown: the machine file lacks the watts for it"
-        return Untold(choice=one.choice, why=why, measure="lull calibrate on an idle machine; --objective time")
+        return Unpredicted(choice=one.choice, why=why, measure="lull calibrate on an idle machine; --objective time")
     if needs_energy and facts.joules is None:
         why = "the record has no energy of the node"
-        return Untold(choice=one.choice, why=why, measure="lull sources says what can be read; --objective time")
+        return Unpredicted(choice=one.choice, why=why, measure="lull sources says what can be read; --objective time")
     present = (facts.seconds, facts.joules or NOTHING)
     change = (one.seconds, one.joules or NOTHING)
     with native_errors():

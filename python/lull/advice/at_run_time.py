@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from lull.advice.account import Alternative, Band, Untold
+from lull.advice.account import Alternative, Band, Unpredicted
 from lull.advice.facts import Facts
 from lull.advice.puts import CHOICE as REWRITTEN
 from lull.statistics.formatting import si
@@ -98,18 +98,20 @@ FIXED: Final = (
 )
 
 
-def fixed_choices(facts: Facts) -> tuple[list[Alternative], list[Untold]]:
+def fixed_choices(facts: Facts) -> tuple[list[Alternative], list[Unpredicted]]:
     """The effects of all settings that fix a choice that the runtime made in the run."""
     found: list[Alternative] = []
-    untold: list[Untold] = []
+    unpredicted: list[Unpredicted] = []
     for fixed, told in _each(facts):
         if told is None:
             why = f"nothing is known of what {fixed.name} would cost: it was never taken, and the model has no figure"
             settings = " ".join(f"{name}={value}" for name, value in fixed.settings.items())
-            untold.append(Untold(choice=fixed.of, why=why, measure=f"{settings} LULL_STATS=1 lull measure -- CMD"))
+            unpredicted.append(
+                Unpredicted(choice=fixed.of, why=why, measure=f"{settings} LULL_STATS=1 lull measure -- CMD")
+            )
         elif told.seconds != NO_CHANGE:
             found.append(told)
-    return found, untold
+    return found, unpredicted
 
 
 def without_effect(facts: Facts, settings: Mapping[str, str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lull import _core
-from lull.advice.account import Advice, Alternative, Band, Objective, Untold
+from lull.advice.account import Advice, Alternative, Band, Objective, Unpredicted
 from lull.advice.advise import sentence
 from lull.base.native import native_errors
 from lull.prediction.account import ModeAccount, Prediction
@@ -20,11 +20,11 @@ def link_modes(found: Prediction, objective: Objective) -> Advice:
     """The simulated power modes as alternatives to links that are always active."""
     present = next(mode for mode in found.modes if mode.name == ACTIVE.name)
     whole = present.energy.total
-    untold: list[Untold] = []
+    unpredicted: list[Unpredicted] = []
     alternatives: list[Alternative] = []
     if objective.of != "time" and (whole is None or present.energy.links is None):
         why = "the machine's file has no watts of its links: only shares of their power are known"
-        untold.append(Untold(choice=CHOICE, why=why, measure="add [watts.link] to it, or --objective time"))
+        unpredicted.append(Unpredicted(choice=CHOICE, why=why, measure="add [watts.link] to it, or --objective time"))
     else:
         alternatives = [_alternative(mode, present, objective) for mode in found.modes if mode is not present]
     made = Advice(
@@ -35,7 +35,7 @@ def link_modes(found: Prediction, objective: Objective) -> Advice:
         joules=None if whole is None else whole.joules,
         kind=None if whole is None else EnergyKind.SIMULATED,
         alternatives=alternatives,
-        untold=untold,
+        unpredicted=unpredicted,
         sentence="",
     )
     return made.model_copy(update={"sentence": sentence(made)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lull import _core
-from lull.advice.account import Alternative, Band, Objective, Untold
+from lull.advice.account import Alternative, Band, Objective, Unpredicted
 from lull.advice.facts import Facts
 from lull.base.native import native_errors
 from lull.model.figures import case_of_runs, seconds_of
@@ -16,26 +16,26 @@ CHOICE: Final = "output"
 FEW: Final = 3  # alternatives that are shown
 
 
-def output_approaches(facts: Facts, machine: Machine, objective: Objective) -> list[Alternative] | Untold:
+def output_approaches(facts: Facts, machine: Machine, objective: Objective) -> list[Alternative] | Unpredicted:
     """The best approaches instead of the run's; or why there is no prediction."""
     if not facts.output:
         why = "the record holds no output: the program's output was not counted"
         measure = "lull measure -- lull stage --approach time-partitioning -- CMD, for programs that write by HDF5"
-        return Untold(choice=CHOICE, why=why, measure=measure)
+        return Unpredicted(choice=CHOICE, why=why, measure=measure)
     run = facts.output[-1]
     case = case_of_runs([run])
     if case is None:
-        return Untold(choice=CHOICE, why="the run wrote nothing", measure="a run that writes")
+        return Unpredicted(choice=CHOICE, why="the run wrote nothing", measure="a run that writes")
     on, simulation = case
     idle, one = machine.watts.idle_node, machine.watts.one_core
     told = idle is not None and one is not None and one.value > idle.value
     if idle is not None and one is not None and told:
         on.idle_node_watts, on.busy_core_watts = idle.value, one.value - idle.value
     with native_errors():
-        ways = _core.output_ways(on)
-        name = run.approach if run.approach in ways else ways[0]
+        approaches = _core.output_ways(on)
+        name = run.approach if run.approach in approaches else approaches[0]
         (present,) = _core.choose_output(on, simulation, [name])
-        others = [one for one in _core.choose_output(on, simulation, ways, objective.of) if one.way != name][:FEW]
+        others = [one for one in _core.choose_output(on, simulation, approaches, objective.of) if one.way != name][:FEW]
     took = seconds_of(run)
     miss = abs(present.seconds - took) / took if took > 0 else 1.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from lull.advice.account import Alternative, Band, Untold
+from lull.advice.account import Alternative, Band, Unpredicted
 from lull.advice.facts import Facts
 from lull.model.machine import Figure, Machine, TransferPiece
 from lull.statistics.formatting import si
@@ -13,23 +13,25 @@ CHOICE: Final = "rewritten puts"
 SETTING: Final = "LULL_TRANSFORM"
 
 
-def rewritten_puts(facts: Facts, machine: Machine) -> list[Alternative] | Untold:
+def rewritten_puts(facts: Facts, machine: Machine) -> list[Alternative] | Unpredicted:
     """LULL_TRANSFORM=off if puts were coalesced; or why there is no prediction."""
     if facts.waiting is None or facts.nodes < 2:
         why = "the record counts no operations" if facts.waiting is None else "there was one node: no put left it"
-        return Untold(choice=CHOICE, why=why, measure="LULL_STATS=1 lull measure -- lull run -n N --nodes K APP")
+        return Unpredicted(choice=CHOICE, why=why, measure="LULL_STATS=1 lull measure -- lull run -n N --nodes K APP")
     network = machine.transports.get("network")
     if network is None or not network.pieces:
-        return Untold(choice=CHOICE, why="the machine file has no network", measure="lull calibrate -- LAUNCHER")
+        return Unpredicted(choice=CHOICE, why="the machine file has no network", measure="lull calibrate -- LAUNCHER")
     seen = facts.rewritten
     if facts.settings.get(SETTING, "auto") == "off" or seen is None or seen.coalesced_puts == 0:
         why = "none was rewritten: how puts follow one another is seen only where the runtime may coalesce them"
-        return Untold(choice=CHOICE, why=why, measure=f"{SETTING}=on LULL_STATS=1 lull measure -- CMD")
+        return Unpredicted(choice=CHOICE, why=why, measure=f"{SETTING}=on LULL_STATS=1 lull measure -- CMD")
     bytes_of_put = seen.coalesced_bytes / seen.coalesced_puts
     alone = _band(network.pieces, bytes_of_put)
     together = _band(network.pieces, seen.coalesced_bytes / max(seen.messages, 1))
     if alone is None or together is None:
-        return Untold(choice=CHOICE, why="the machine file lacks the gap between messages", measure="lull calibrate")
+        return Unpredicted(
+            choice=CHOICE, why="the machine file lacks the gap between messages", measure="lull calibrate"
+        )
     # One message for each put, minus the present shared messages; each PE sends its part.
     pes = facts.waiting.pes
     puts, messages = seen.coalesced_puts, seen.messages

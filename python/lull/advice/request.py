@@ -15,7 +15,7 @@ from lull.advice.account import Advice, Objective, objective_named
 from lull.advice.advise import advise
 from lull.advice.facts import facts_of
 from lull.advice.links import link_modes
-from lull.advice.verify import PRESENT, Way, candidates, label_of, outcome_of, run_in_turn
+from lull.advice.verify import PRESENT, Variant, candidates, label_of, outcome_of, run_in_turn
 from lull.base.errors import LullError, UsageError
 from lull.base.native import checked_settings
 from lull.base.whole_file import write_whole
@@ -66,15 +66,15 @@ def answer(asked: AdviceRequest) -> tuple[Advice, Path | None]:
     folder = asked.out or default_folder(f"advise-{name}", datetime.now())
     check_free(folder)
     hz = float(settings["LULL_METER_HZ"])
-    run_in_turn({PRESENT: Way(asked.what)}, asked.runs, hz, settings, folder)
+    run_in_turn({PRESENT: Variant(asked.what)}, asked.runs, hz, settings, folder)
     facts = replace(facts_of(record.read(folder / PRESENT)), name=shlex.join(asked.what))
     found = advise(facts, machine, objective)
     if asked.verify and (tried := candidates(found, asked.what)):
-        in_turn = {PRESENT: Way(asked.what), **{label_of(one): way for one, way in tried}}
+        in_turn = {PRESENT: Variant(asked.what), **{label_of(one): variant for one, variant in tried}}
         repeats = run_in_turn(in_turn, 2 * asked.runs, hz, settings, folder / "verified")
         outcomes = [outcome_of(one, found, repeats[PRESENT], repeats[label_of(one)]) for one, _ in tried]
         found = found.model_copy(update={"outcomes": outcomes})
-    write_whole(folder / FILE, (found.model_dump_json(indent=1) + "\n").encode(), "advice", "--out")
+    write_whole(folder / FILE, (found.model_dump_json(by_alias=True, indent=1) + "\n").encode(), "advice", "--out")
     return found, folder
 
 

@@ -31,14 +31,14 @@ def show(advice: Advice, console: Console, *, explain: bool) -> None:
         for one in advice.alternatives:
             for term in one.terms:
                 say(f"  {one.choice} {one.name}: {term}")
-    for line in untold_words(advice):
+    for line in unpredicted_words(advice):
         say(line)
     say(advice.sentence)
     for chosen in advice.advised:
         for line in chosen.lines:
             say(f"  {line}")
     for outcome in advice.outcomes:
-        came = "as predicted" if outcome.came_true else "not as predicted"
+        came = "as predicted" if outcome.confirmed else "not as predicted"
         say(f"{outcome.name}, {outcome.runs} runs of each in turn: {came}")
         say(f"  time    predicted {_ratio(outcome.predicted_seconds)}, outcome {_ratio(outcome.seconds)}")
         if outcome.joules is not None and outcome.predicted_joules is not None:
@@ -67,9 +67,9 @@ def rows(advice: Advice) -> list[tuple[str, ...]]:
     ]
 
 
-def untold_words(advice: Advice) -> list[str]:
+def unpredicted_words(advice: Advice) -> list[str]:
     """A line for each choice without a prediction, with the measurement that would help."""
-    return [f"no prediction, {one.choice}: {one.why}; measure: {one.measure}" for one in advice.untold]
+    return [f"no prediction, {one.choice}: {one.why}; measure: {one.measure}" for one in advice.unpredicted]
 
 
 def _share(change: Band | None, of: float | None) -> tuple[str, str]:

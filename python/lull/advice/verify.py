@@ -23,7 +23,7 @@ STDERR = 2
 
 
 @dataclass(frozen=True)
-class Way:
+class Variant:
     """A variant of the program: the command, and additional settings."""
 
     words: Sequence[str]
@@ -31,7 +31,7 @@ class Way:
 
 
 def run_in_turn(
-    ways: Mapping[str, Way],
+    variants: Mapping[str, Variant],
     runs: int,
     hz: float,
     in_force: Mapping[str, str],
@@ -45,27 +45,32 @@ def run_in_turn(
     commands = [
         # The output of the command must not mix with the advice.
         Command(
-            name, way.words, folder / name, 1 if len(ways) > 1 else 0, env={**COUNTED, **way.settings}, stdout=STDERR
+            name,
+            variant.words,
+            folder / name,
+            1 if len(variants) > 1 else 0,
+            env={**COUNTED, **variant.settings},
+            stdout=STDERR,
         )
-        for name, way in ways.items()
+        for name, variant in variants.items()
     ]
     asked = SessionRequest(Plan(runs), None, hz, in_force, quiet=True, publish=None)
     code = measure_commands(commands, asked, may_rename=False, tells=False)
     if code or any(not command.finished for command in commands):
-        first = next(iter(ways.values())).words[0]
+        first = next(iter(variants.values())).words[0]
         raise LullError(f"run {first}", f"it ended with exit code {code}", "see its output above")
     return {command.label: command.repeats for command in commands}
 
 
-def candidates(advice: Advice, words: Sequence[str]) -> list[tuple[Alternative, Way]]:
+def candidates(advice: Advice, words: Sequence[str]) -> list[tuple[Alternative, Variant]]:
     """The alternatives to try, and how: the advised ones, or else the best of those that may be better."""
     unsure = [one for one in advice.alternatives if one.verdict == "unsure" and one.gain is not None]
     unsure.sort(key=lambda one: one.gain[1] if one.gain else 0.0)
 
-    def ways(of: Sequence[Alternative]) -> list[tuple[Alternative, Way]]:
-        return [(one, way) for one in of if (way := way_of(one, words)) is not None]
+    def variants(of: Sequence[Alternative]) -> list[tuple[Alternative, Variant]]:
+        return [(one, variant) for one in of if (variant := variant_of(one, words)) is not None]
 
-    return ways(advice.advised) or ways(unsure)[:1]
+    return variants(advice.advised) or variants(unsure)[:1]
 
 
 def label_of(one: Alternative) -> str:
@@ -73,10 +78,10 @@ def label_of(one: Alternative) -> str:
     return re.sub(r"[^\w=.+-]+", "-", f"{one.choice} {one.name}")
 
 
-def way_of(one: Alternative, words: Sequence[str]) -> Way | None:
+def variant_of(one: Alternative, words: Sequence[str]) -> Variant | None:
     """The variant of the command for an alternative; None if the command lacks the option to change."""
     if one.set:
-        return Way(words, one.set)
+        return Variant(words, one.set)
     changed = list(words)
     for place, word in enumerate(words):
         option, equals, _ = word.partition("=")
@@ -84,7 +89,7 @@ def way_of(one: Alternative, words: Sequence[str]) -> Way | None:
             changed[place] = f"{option}={one.options[option]}"
         elif option in one.options and place + 1 < len(words):
             changed[place + 1] = one.options[option]
-    return Way(changed) if changed != list(words) else None
+    return Variant(changed) if changed != list(words) else None
 
 
 def outcome_of(one: Alternative, advice: Advice, present: Sequence[Repeat], other: Sequence[Repeat]) -> Outcome:
@@ -104,7 +109,7 @@ def outcome_of(one: Alternative, advice: Advice, present: Sequence[Repeat], othe
         seconds=seconds,
         predicted_joules=predicted_joules,
         joules=joules,
-        came_true=meets,
+        confirmed=meets,
     )
 
 

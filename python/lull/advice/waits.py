@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from lull import _core
-from lull.advice.account import Alternative, Band, Untold
+from lull.advice.account import Alternative, Band, Unpredicted
 from lull.advice.facts import Facts
 from lull.model.machine import Figure, Machine, WakeUp
 from lull.record.waiting import TypicalWaiting
@@ -18,11 +18,13 @@ OF_MPI: Final = (
 )
 
 
-def wait_policies(facts: Facts, machine: Machine) -> list[Alternative] | Untold:
+def wait_policies(facts: Facts, machine: Machine) -> list[Alternative] | Unpredicted:
     """Every calibrated policy instead of the program's; or why there is no prediction."""
     seen, known = facts.waiting, machine.wake_ups.policies
     if seen is None:
-        return Untold(choice=CHOICE, why="the record does not count waits", measure="LULL_STATS=1 lull measure -- CMD")
+        return Unpredicted(
+            choice=CHOICE, why="the record does not count waits", measure="LULL_STATS=1 lull measure -- CMD"
+        )
     if (obstacle := _obstacle(facts, seen, known)) is not None:
         return obstacle
     waits = [(row.waits, row.waited_s * 1e9) for row in seen.rows if row.waits > 0]
@@ -66,7 +68,7 @@ def _is_of_mpi(seen: TypicalWaiting) -> bool:
     return any(row.site or row.operation.startswith("MPI_") for row in seen.rows)
 
 
-def _obstacle(facts: Facts, seen: TypicalWaiting, known: Mapping[str, object]) -> Untold | None:
+def _obstacle(facts: Facts, seen: TypicalWaiting, known: Mapping[str, object]) -> Unpredicted | None:
     """Why other policies cannot be predicted, or None."""
     in_turn = "lull measure --interleave: the program under LULL_WAIT=poll and LULL_WAIT=interrupt in turn"
     if _is_of_mpi(seen):
@@ -85,7 +87,7 @@ def _obstacle(facts: Facts, seen: TypicalWaiting, known: Mapping[str, object]) -
             in_turn,
         ),
     )
-    return next((Untold(choice=CHOICE, why=why, measure=measure) for is_so, why, measure in rows if is_so), None)
+    return next((Unpredicted(choice=CHOICE, why=why, measure=measure) for is_so, why, measure in rows if is_so), None)
 
 
 def watts_of(machine: Machine) -> tuple[Band, Band] | None:

@@ -49,8 +49,8 @@ def parts(bench: Bench) -> list[CalibrationPart]:
 def wait_policies() -> list[str]:
     """The policies of this machine; those with +dvfs only if a frequency can be lowered."""
     (row,) = (setting for setting in _core.settings() if setting.variable == "LULL_WAIT")
-    way, _ = _core.frequency_way("/", sorted(os.sched_getaffinity(0))[:1])
-    return [name for name in row.choices.split("|") if way or "+" not in name]
+    method, _ = _core.frequency_way("/", sorted(os.sched_getaffinity(0))[:1])
+    return [name for name in row.choices.split("|") if method or "+" not in name]
 
 
 def frequency_steps(folder: Path = CPUFREQ) -> Observed:

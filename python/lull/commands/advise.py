@@ -94,7 +94,7 @@ def program(
 
     found, folder = answer(AdviceRequest(cmd, objective, on, runs, verify, out))
     if as_json:
-        click.echo(found.model_dump_json(indent=1))
+        click.echo(found.model_dump_json(by_alias=True, indent=1))
         return
     show(found, terminal(), explain=explain)
     if folder is not None:
@@ -118,7 +118,7 @@ def program(
     " a step.",
 )
 @click.option("--objective", type=click.Choice(OBJECTIVES), default="time", help="What to minimize.  [default: time]")
-@click.option("--all", "every_way", is_flag=True, help="Show every number of dedicated cores and nodes.")
+@click.option("--all", "every_approach", is_flag=True, help="Show every number of dedicated cores and nodes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def output(
     site: str | None,
@@ -128,7 +128,7 @@ def output(
     assignments: tuple[str, ...],
     figures: Path | None,
     objective: str,
-    every_way: bool,
+    every_approach: bool,
     as_json: bool,
 ) -> None:
     """Predict time, CPU use, power and energy of each approach to write a simulation's output, the best first.
@@ -154,7 +154,7 @@ def output(
         if as_json:
             click.echo(json.dumps(_as_data(case, choices, described.paper, objective), indent=1))
             return
-        _show(terminal(), described.title, case, choices, objective, every_way)
+        _show(terminal(), described.title, case, choices, objective, every_approach)
         if described.paper is not None:
             _show_paper(terminal(), case, described.paper)
 
@@ -167,8 +167,8 @@ def _as_data(case: Case, choices: list[_core.OutputChoice], paper: Paper | None,
     }
     if paper is not None:
         shown["cpu_use_pct"] = [
-            {"every": every, "way": way, "paper": found, "predicted": predicted}
-            for every, way, found, predicted in _uses(case, paper)
+            {"every": every, "way": approach, "paper": found, "predicted": predicted}
+            for every, approach, found, predicted in _uses(case, paper)
         ]
         shown["claims"] = [
             {"says": claim.says, "holds": holds, "predicted_pct": change, "paper_pct": claim.paper_pct}
@@ -179,7 +179,7 @@ def _as_data(case: Case, choices: list[_core.OutputChoice], paper: Paper | None,
 
 
 def _show(
-    console: Console, title: str, case: Case, choices: list[_core.OutputChoice], objective: str, every_way: bool
+    console: Console, title: str, case: Case, choices: list[_core.OutputChoice], objective: str, every_approach: bool
 ) -> None:
     on, what = case.machine, case.simulation
     after = f"{what.steps_per_output} steps" if what.steps_per_output > 1 else "step"
@@ -200,7 +200,7 @@ def _show(
     table = _table(
         "approach", "time", "CPU use %", "power", "energy", "stall per output", "write per output", f"{objective} +%"
     )
-    for one in choices if every_way else _few(choices):
+    for one in choices if every_approach else _few(choices):
         more = 100 * (one.cost(objective) / best.cost(objective) - 1)
         table.add_row(
             Text(one.way, style="bold" if one.way == best.way else ""),
@@ -231,8 +231,8 @@ def _show_paper(console: Console, case: Case, paper: Paper) -> None:
     console.print(Text(f"\nbeside {paper.source}"), soft_wrap=True)
     if paper.cpu_use_pct:
         table = _table("CPU use %, every", "approach", "paper", "predicted", "difference")
-        for every, way, found, predicted in _uses(case, paper):
-            table.add_row(str(every), way, f"{found:.1f}", f"{predicted:.1f}", f"{predicted - found:+.1f}")
+        for every, approach, found, predicted in _uses(case, paper):
+            table.add_row(str(every), approach, f"{found:.1f}", f"{predicted:.1f}", f"{predicted - found:+.1f}")
         console.print(table)
         console.print()
     table = _table("the paper says", "predicted", "paper %", "predicted %")
@@ -251,16 +251,16 @@ def _show_paper(console: Console, case: Case, paper: Paper) -> None:
 def _uses(case: Case, paper: Paper) -> list[tuple[int, str, float, float]]:
     """Rows of steps between outputs, approach, the paper's value and the prediction, both in per cent."""
     return [
-        (every, way, found, 100 * case.quantity("cpu_use", f"{way}@{every}"))
-        for every, by_way in paper.cpu_use_pct.items()
-        for way, found in by_way.items()
+        (every, approach, found, 100 * case.quantity("cpu_use", f"{approach}@{every}"))
+        for every, by_approach in paper.cpu_use_pct.items()
+        for approach, found in by_approach.items()
     ]
 
 
 def _judged(case: Case, claim: Claim) -> tuple[bool, float]:
     """Whether the prediction confirms the claim, and the change from `than[0]` to `less[0]`, in per cent."""
-    less = [case.quantity(claim.quantity, way) for way in claim.less]
-    than = [case.quantity(claim.quantity, way) for way in claim.than]
+    less = [case.quantity(claim.quantity, one) for one in claim.less]
+    than = [case.quantity(claim.quantity, one) for one in claim.than]
     return max(less) < min(than), 100 * (less[0] / than[0] - 1)
 
 

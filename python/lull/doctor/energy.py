@@ -40,8 +40,8 @@ def look(machine: Machine) -> list[Finding]:
 def _frequency(machine: Machine) -> Finding:
     cores = sorted(os.sched_getaffinity(0)) if machine.is_this else [0]
     with native_errors():
-        way, problem = _core.frequency_way(str(machine.sysroot), cores[:1])
+        method, problem = _core.frequency_way(str(machine.sysroot), cores[:1])
     if problem:
         words, _, fix = problem.partition("; ")
         return Finding("frequency", "missing", words, fix)
-    return Finding("frequency", "works", f"lowered in waits by {way}, on {formatting.count(len(cores), 'core')}")
+    return Finding("frequency", "works", f"lowered in waits by {method}, on {formatting.count(len(cores), 'core')}")

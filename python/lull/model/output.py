@@ -102,15 +102,15 @@ class Case:
         changed.steps_per_output = steps
         return Case(self.machine, changed, self.simulation_is_assumed)
 
-    def choices(self, ways: list[str], objective: str = "time") -> list[_core.OutputChoice]:
+    def choices(self, approaches: list[str], objective: str = "time") -> list[_core.OutputChoice]:
         """The costs of approaches, the best first."""
-        return _core.choose_output(self.machine, self.simulation, ways, objective)
+        return _core.choose_output(self.machine, self.simulation, approaches, objective)
 
     def quantity(self, name: str, of: str) -> float:
-        """A quantity for an approach, given as WAY or WAY@STEPS."""
-        way, _, steps = of.partition("@")
+        """A quantity for an approach, given as APPROACH or APPROACH@STEPS."""
+        approach, _, steps = of.partition("@")
         case = self.every(int(steps)) if steps else self
-        return float(getattr(case.choices([way])[0], name))
+        return float(getattr(case.choices([approach])[0], name))
 
 
 def site_content(name: str) -> dict[str, Any]:

@@ -45,12 +45,12 @@ def combine(reported: Iterable[tuple[str, Metric]], disputed: Collection[str] = 
 def _dispute(name: str, metrics: list[Metric]) -> str:
     """Why these metrics cannot be combined; empty if they can."""
     units = list(dict.fromkeys(metric.unit for metric in metrics))
-    ways = list(dict.fromkeys(metric.combination for metric in metrics))
+    combinations = list(dict.fromkeys(metric.combination for metric in metrics))
     if len(units) > 1:
         found = "report it in " + " and in ".join(f"'{unit}'" for unit in units)
-    elif len(ways) > 1:
-        found = "combine it as " + " and as ".join(way.value if way else "one value" for way in ways)
-    elif ways == [None] and len(metrics) > 1:
+    elif len(combinations) > 1:
+        found = "combine it as " + " and as ".join(one.value if one else "one value" for one in combinations)
+    elif combinations == [None] and len(metrics) > 1:
         found = "report one value each, and none says how they combine"
     else:
         return ""

@@ -100,18 +100,18 @@ def select(runs: Sequence[Output], objective: str) -> Selection | None:
     machine, simulation = case
     # If the program wrote nothing with an approach, it may not run on so few processes: do not try that again.
     silent = {run.approach for run in runs} - {run.approach for run in told}
-    ways = [way for way in _core.output_ways(machine) if way not in silent]
+    approaches = [one for one in _core.output_ways(machine) if one not in silent]
     with native_errors():
-        choices = _core.choose_output(machine, simulation, ways, objective)
+        choices = _core.choose_output(machine, simulation, approaches, objective)
     seconds = _seconds_by_approach(told, choices)
     comparable = {run.approach for run in told if _same_output(run, told[0])}
-    tried = [way for way in seconds if way in comparable]
+    tried = [approach for approach in seconds if approach in comparable]
     power, delay = {"time": (0, 1), "energy": (1, 1), "edp": (1, 2)}[objective]
     costs = {one.way: one.watts**power * seconds[one.way] ** delay for one in choices}
-    best = min(costs, key=lambda way: costs[way])
+    best = min(costs, key=lambda approach: costs[approach])
     if not tried:
         return Selection(best, "by the model")
-    best_tried = min(tried, key=lambda way: costs[way])
+    best_tried = min(tried, key=lambda approach: costs[approach])
     gain = 1 - costs[best] / costs[best_tried]
     if best in tried or gain < machine.least_gain:
         return Selection(best_tried, f"the best of {len(tried)} tried")

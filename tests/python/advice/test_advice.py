@@ -15,7 +15,7 @@ from lull.advice.advise import advise
 from lull.advice.at_run_time import without_effect
 from lull.advice.facts import facts_of
 from lull.advice.links import link_modes
-from lull.advice.verify import Way, candidates, outcome_of
+from lull.advice.verify import Variant, candidates, outcome_of
 from lull.base.errors import UsageError
 from lull.library.advised import Advised
 from lull.model.machine import CalibrationInfo, Figure, Machine, TransferPiece, Transport, WakeUp, WakeUps, Watts
@@ -184,8 +184,8 @@ def test_energy_is_not_saved_for_more_time_than_was_allowed() -> None:
 )
 def test_what_cannot_be_told_is_said_with_what_to_measure(seen: Waiting | None, on: Machine, why: str) -> None:
     found = advise(facts_of(run_of(seen)), on, objective_named("energy"))
-    (untold,) = (one for one in found.untold if one.choice == "wait policy")
-    assert why in untold.why and untold.measure and found.advised == []
+    (unpredicted,) = (one for one in found.unpredicted if one.choice == "wait policy")
+    assert why in unpredicted.why and unpredicted.measure and found.advised == []
 
 
 def predicted(*modes: tuple[str, float, float | None]) -> Prediction:
@@ -243,7 +243,7 @@ def test_sleeping_links_are_advised_for_what_they_save() -> None:
 def test_without_watts_of_links_only_their_time_is_told() -> None:
     modes = predicted(("active", 1.0, None), ("deep-sleep", 1.01, None))
     found = link_modes(modes, objective_named("energy"))
-    assert found.alternatives == [] and "no watts of its links" in found.untold[0].why and found.joules is None
+    assert found.alternatives == [] and "no watts of its links" in found.unpredicted[0].why and found.joules is None
     (one,) = link_modes(modes, objective_named("time")).alternatives
     assert one.seconds[1] == pytest.approx(0.01) and one.joules is None
 
@@ -275,18 +275,18 @@ def test_other_ways_to_write_are_told_with_what_the_model_misses_in_the_run() ->
     repeat = run_of(None).repeats[0].model_copy(update={"output": [written_by("time-partitioning", 5)]})
     run = run_of(None).model_copy(update={"repeats": [repeat]})
     found = advise(facts_of(run), machine(), objective_named("time"))
-    ways = [one for one in found.alternatives if one.choice == "output"]
-    assert ways and all(one.instead_of == "time-partitioning" != one.name for one in ways)
-    for one in ways:
+    approaches = [one for one in found.alternatives if one.choice == "output"]
+    assert approaches and all(one.instead_of == "time-partitioning" != one.name for one in approaches)
+    for one in approaches:
         low, likely, high = one.seconds
         assert low <= likely <= high and one.joules is not None
         assert one.options == {"--approach": one.name} and "it misses by" in one.terms[1]
-    (untold,) = (
+    (unpredicted,) = (
         one
-        for one in advise(facts_of(run_of(None)), machine(), objective_named("time")).untold
+        for one in advise(facts_of(run_of(None)), machine(), objective_named("time")).unpredicted
         if one.choice == "output"
     )
-    assert "the record holds no output" in untold.why
+    assert "the record holds no output" in unpredicted.why
 
 
 def test_coalesced_puts_are_priced_by_the_messages_that_they_spare() -> None:
@@ -313,15 +313,15 @@ def test_objectives_are_read_as_they_are_written() -> None:
         objective_named("joules")
 
 
-def test_an_outcome_says_whether_the_prediction_came_true() -> None:
+def test_an_outcome_says_whether_the_prediction_is_confirmed() -> None:
     found = advise(facts_of(run_of(waiting())), machine(), objective_named("energy"))
-    ((one, way),) = candidates(found, ["app"])
-    assert way == Way(["app"], {"LULL_WAIT": "interrupt"})
+    ((one, variant),) = candidates(found, ["app"])
+    assert variant == Variant(["app"], {"LULL_WAIT": "interrupt"})
     present, same = run_of(None).repeats, run_of(None).repeats
-    assert not outcome_of(one, found, present, same).came_true  # the advice promised 11 % of the energy
+    assert not outcome_of(one, found, present, same).confirmed  # the advice promised 11 % of the energy
     as_predicted = [repeat.model_copy(update={"totals": [energy(80.105)]}) for repeat in same]
     outcome = outcome_of(one, found, present, as_predicted)
-    assert outcome.came_true and outcome.joules is not None and outcome.joules[1] == pytest.approx(0.89, rel=1e-3)
+    assert outcome.confirmed and outcome.joules is not None and outcome.joules[1] == pytest.approx(0.89, rel=1e-3)
 
 
 def test_what_may_be_better_is_tried_where_nothing_surely_is() -> None:
@@ -347,7 +347,7 @@ def test_waits_of_mpi_are_priced_by_those_of_openshmem_and_tried_by_another_opti
     (one,) = found.advised
     assert one.lines == ["lull attach --wait interrupt -- CMD"] and one.set == {}
     assert any("OpenSHMEM" in term for term in one.terms)
-    assert [way.words for _, way in candidates(found, words)] == ([] if tried is None else [tried])
+    assert [variant.words for _, variant in candidates(found, words)] == ([] if tried is None else [tried])
 
 
 # The command
@@ -472,15 +472,15 @@ def test_an_alternative_of_which_nobody_knows_what_it_costs_is_not_told() -> Non
     sources = account("copy-source", ("wait", None, None, 0), ("copy", 100, 100, 1000))
     facts = replace(facts_of(run_of(waiting(nodes=2))), choices=[sources])
     found = advise(facts, machine(), objective_named("time"))
-    (untold,) = (one for one in found.untold if one.choice == "rewritten puts")
-    assert untold.measure.startswith("LULL_TRANSFORM=off LULL_STATS=1")
+    (unpredicted,) = (one for one in found.unpredicted if one.choice == "rewritten puts")
+    assert unpredicted.measure.startswith("LULL_TRANSFORM=off LULL_STATS=1")
 
 
 def test_a_program_that_aggregates_without_an_account_is_told_what_to_measure() -> None:
     found = advise(facts_of(run_of(waiting(operation="aggregate"))), machine(), objective_named("time"))
-    (untold,) = (one for one in found.untold if one.choice == "aggregation")
-    assert "LULL_AGGREGATE=per-pe" in untold.measure
+    (unpredicted,) = (one for one in found.unpredicted if one.choice == "aggregation")
+    assert "LULL_AGGREGATE=per-pe" in unpredicted.measure
     assert all(
         one.choice != "aggregation"
-        for one in advise(facts_of(run_of(waiting())), machine(), objective_named("time")).untold
+        for one in advise(facts_of(run_of(waiting())), machine(), objective_named("time")).unpredicted
     )

@@ -162,6 +162,6 @@ def as_data(row: Row) -> dict[str, Any]:
         "regret": {**asdict(row.time), "told": row.time.told},
         "product_regret": None if row.product is None else {**asdict(row.product), "told": row.product.told},
         "predicted": {name: asdict(one) for name, one in row.predicted.told.items()},
-        "not_told": row.predicted.untold,
+        "not_told": row.predicted.unpredicted,
         "wrong": None if row.wrong is None else asdict(row.wrong),
     }

@@ -50,7 +50,7 @@ class Predictions:
     """Predictions for all fixed choices of a point."""
 
     told: dict[str, PredictedCost]
-    untold: dict[str, str]  # choices without a prediction, and why
+    unpredicted: dict[str, str]  # choices without a prediction, and why
     same: list[str]  # choices equal to what `auto` has: nothing to predict
 
 
@@ -70,7 +70,7 @@ def predictions(group: Group, counted: Run, auto: Costs, machine: Machine | None
     advice = advise(facts, machine, Objective(of="time"))
     scale = 1.0 if group.application.region is None else auto.seconds / seconds_of_job(counted)
     told: dict[str, PredictedCost] = {}
-    untold: dict[str, str] = {}
+    unpredicted: dict[str, str] = {}
     same = []
     policies, approaches = (
         {one.instead_of for one in advice.alternatives if one.choice == choice}
@@ -85,8 +85,8 @@ def predictions(group: Group, counted: Run, auto: Costs, machine: Machine | None
         elif settings in waits_by or name in approaches or without_effect(facts, settings):
             same.append(name)
         else:
-            untold[name] = _why(group.application, settings, advice)
-    return Predictions(told, untold, same)
+            unpredicted[name] = _why(group.application, settings, advice)
+    return Predictions(told, unpredicted, same)
 
 
 def seconds_of_job(run: Run) -> float:
@@ -116,4 +116,4 @@ def _predicted(one: Alternative, auto: Costs, scale: float) -> PredictedCost:
 def _why(application: ApplicationWithChoices, settings: Mapping[str, str], advice: Advice) -> str:
     chosen = [choice for name in settings for begin, choice in CHOICES if name.startswith(begin)]
     of = chosen[0] if chosen else application.chooses
-    return next((one.why for one in advice.untold if one.choice == of), NO_MODEL)
+    return next((one.why for one in advice.unpredicted if one.choice == of), NO_MODEL)

@@ -57,7 +57,7 @@ def summary_of(rows: Sequence[Row]) -> Summary:
         product_regret_worst_pct=max(of_products, default=None),
         predicted_points=sum(bool(row.predicted.told) for row in rows),
         predictions=len(times),
-        not_told=sum(len(row.predicted.untold) for row in rows),
+        not_told=sum(len(row.predicted.unpredicted) for row in rows),
         time_error_median_pct=median(times) if times else None,
         time_error_worst_pct=max(times, default=None),
         energy_predictions=len(energies),

@@ -88,7 +88,7 @@ def errors(rows: Sequence[Row]) -> Table:
         own = [row for row in rows if row.group.application.name == application]
         off = [one for row in own for one in row.errors()]
         times, energies = [time for _, time, _ in off], [energy for *_, energy in off if energy is not None]
-        untold = [why for row in own for why in row.predicted.untold.values()]
+        unpredicted = [why for row in own for why in row.predicted.unpredicted.values()]
         found.append(
             [
                 application,
@@ -97,8 +97,8 @@ def errors(rows: Sequence[Row]) -> Table:
                 percent(max(times)) if times else "–",
                 percent(median(energies)) if energies else "–",
                 percent(max(energies)) if energies else "–",
-                str(len(untold)),
-                "; ".join(dict.fromkeys(untold)),
+                str(len(unpredicted)),
+                "; ".join(dict.fromkeys(unpredicted)),
             ]
         )
     headings = ["application", "predictions", "time off by", "worst", "energy off by", "worst", "no prediction", "why"]

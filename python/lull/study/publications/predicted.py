@@ -212,9 +212,9 @@ def cpu_uses_close(on: Machine, given: Given) -> float:
     with native_errors():
         return float(
             sum(
-                abs(100 * case.quantity("cpu_use", f"{way}@{every}") - found) <= CLOSE * found
-                for every, by_way in published.items()
-                for way, found in by_way.items()
+                abs(100 * case.quantity("cpu_use", f"{approach}@{every}") - found) <= CLOSE * found
+                for every, by_approach in published.items()
+                for approach, found in by_approach.items()
             )
         )
 
