@@ -236,7 +236,7 @@ class NodeAgent:
         series = meter.stop()
         reports = [member.report for member in self._members.values() if member.report is not None]
         lost = sorted(rank for rank, member in self._members.items() if member.lost)
-        shared.hand_in(compose(job.asked, self._identity, series, first, reports, lost))
+        shared.submit(compose(job.asked, self._identity, series, first, reports, lost))
         self._see_it_written(seat, shared)
         for member in self._members.values():
             if member.line is not None:
@@ -265,7 +265,7 @@ class NodeAgent:
             self._look_around(shared)
             left = failed and time.monotonic() > leaves_at
             if not shared.is_over():
-                shared.announce(self._members, handed_in=True, left=left)
+                shared.announce(self._members, submitted=True, left=left)
 
     def _leave(self, seat: Reader) -> None:
         """Pass the role of the reader and all reports to a member whose command still runs."""
@@ -288,12 +288,12 @@ class NodeAgent:
         """Check whether the missing ranks will come, if this one has been alone for some seconds."""
         now = time.monotonic()
         if len(self._members) > 1 or shared.knows_others():
-            shared.nobody_comes = False
+            shared.no_more_ranks = False
         elif self._job.place.size > 1 and min(now - self._began, now - self._looked_around) > self._next_look_s:
             self._looked_around = now
             self._next_look_s = SELDOM_S
             there = siblings_of(self._job.place)
-            shared.nobody_comes = there is Siblings.UNMEASURED or (
+            shared.no_more_ranks = there is Siblings.UNMEASURED or (
                 there is Siblings.NONE and all_on_this_node(self._job.place)
             )
 

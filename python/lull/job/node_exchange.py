@@ -37,7 +37,7 @@ class Announcement(BaseModel):
     node: str
     ranks: list[int]
     beat: int
-    handed_in: bool
+    submitted: bool
     left: bool = False  # it will not merge, because one of its ranks failed and must end for its launcher
 
 
@@ -74,7 +74,7 @@ class NodeExchange:
         self._seen: dict[str, _ObservedAnnouncement] = {}
         self._news_at = time.monotonic()
         self._looked_at = 0.0
-        self.nobody_comes = False  # set if the missing ranks are known not to be measured
+        self.no_more_ranks = False  # set if the missing ranks are known not to be measured
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -85,7 +85,7 @@ class NodeExchange:
         found = self._read(self._key)
         return found.ranks if found is not None else []
 
-    def announce(self, ranks: Iterable[int], *, handed_in: bool = False, left: bool = False) -> None:
+    def announce(self, ranks: Iterable[int], *, submitted: bool = False, left: bool = False) -> None:
         """Announce that this node is alive; written if something has changed or a heartbeat is due.
 
         Raises:
@@ -94,18 +94,18 @@ class NodeExchange:
         now = time.monotonic()
         mine = sorted(ranks)
         before = self._own
-        changed = before is None or (before.ranks, before.handed_in, before.left) != (mine, handed_in, left)
+        changed = before is None or (before.ranks, before.submitted, before.left) != (mine, submitted, left)
         if not changed and now - self._announced_at < self._timeout_s / BEATS_PER_TIMEOUT:
             return
         self._own = Announcement(
             node=self._node,
             ranks=mine,
             beat=before.beat + 1 if before else time.time_ns(),
-            handed_in=handed_in,
+            submitted=submitted,
             left=left,
         )
         self._announced_at = now
-        if changed and not handed_in:
+        if changed and not submitted:
             self._news_at = now
         aside = self.folder / f".{self._key}.aside"
         try:
@@ -113,7 +113,7 @@ class NodeExchange:
             aside.rename(self.folder / f"{self._key}.json")
         except OSError as error:
             if self.is_over():
-                if handed_in:  # the record is written, which was awaited
+                if submitted:  # the record is written, which was awaited
                     return
                 raise LullError(
                     f"measure on {self._node}",
@@ -122,7 +122,7 @@ class NodeExchange:
                 ) from error
             raise LullError(f"exchange with the other nodes in {self.folder}", describe_os_error(error)) from error
 
-    def hand_in(self, of: NodeRecord) -> None:
+    def submit(self, of: NodeRecord) -> None:
         """Write this node's part, whole or not at all; then announce it.
 
         Raises:
@@ -133,7 +133,7 @@ class NodeExchange:
             shutil.rmtree(place, ignore_errors=True)
         part = of.part.model_dump_json(indent=1).encode()
         record.write(place, of.run, of.samples, beside={PART_FILE: part})
-        self.announce([rank.rank for rank in of.part.ranks], handed_in=True)
+        self.announce([rank.rank for rank in of.part.ranks], submitted=True)
 
     def all_known(self) -> bool:
         """Whether every rank of the job has been announced, or there was no news for the timeout."""
@@ -144,11 +144,11 @@ class NodeExchange:
     def is_complete(self, *, hurry: bool = False) -> bool:
         """Whether all expected parts have been submitted; with `hurry`, without waiting for unannounced ranks."""
         self._look()
-        handed = {rank for a in self._announcements() if a.handed_in for rank in a.ranks}
-        if len(handed) >= self._size:
+        arrived = {rank for a in self._announcements() if a.submitted for rank in a.ranks}
+        if len(arrived) >= self._size:
             return True
         awaited = any(
-            not seen.announcement.handed_in and not self._silent(key, seen) for key, seen in self._seen.items()
+            not seen.announcement.submitted and not self._silent(key, seen) for key, seen in self._seen.items()
         )
         return not awaited and (hurry or self.is_quiet())
 
@@ -161,7 +161,7 @@ class NodeExchange:
         staying = {
             key: min(seen.announcement.ranks)
             for key, seen in self._seen.items()
-            if seen.announcement.handed_in
+            if seen.announcement.submitted
             and seen.announcement.ranks
             and not seen.announcement.left
             and not self._silent(key, seen)
@@ -207,7 +207,7 @@ class NodeExchange:
             except (OSError, ValidationError) as error:
                 raise LullError(f"read the part of a node in {place.parent}", "it is damaged") from error
             found.append(NodeRecord(part, record.read(place.parent), record.read_samples(place.parent)))
-        return sorted(found, key=lambda handed: min((rank.rank for rank in handed.part.ranks), default=self._size))
+        return sorted(found, key=lambda of: min((rank.rank for rank in of.part.ranks), default=self._size))
 
     def is_over(self) -> bool:
         """Whether the folder is gone, because the record is written."""
@@ -237,7 +237,7 @@ class NodeExchange:
 
     def is_quiet(self) -> bool:
         """Whether there was no news for the timeout, or no more ranks will come."""
-        return self.nobody_comes or time.monotonic() - self._news_at > self._timeout_s
+        return self.no_more_ranks or time.monotonic() - self._news_at > self._timeout_s
 
     def _silent(self, key: str, seen: _ObservedAnnouncement) -> bool:
         return key != self._key and time.monotonic() - seen.since > self._timeout_s
