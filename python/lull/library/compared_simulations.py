@@ -10,7 +10,7 @@ import pyarrow as pa
 from lull.library.display import as_pandas, table
 from lull.library.simulated import SimulationResult
 from lull.record import EnergyKind
-from lull.record.labels import told_apart
+from lull.record.labels import distinct_labels
 from lull.simulation import comparison
 from lull.simulation.comparison import SimulatedComparison
 from lull.statistics.bootstrap import Interval
@@ -87,7 +87,7 @@ def compare_simulations(baseline: SimulationResult, candidates: tuple[Simulation
         LullError: One of them simulated no time.
     """
     all_sides = (baseline, *candidates)
-    labels = told_apart([side.label for side in all_sides], [side.folder for side in all_sides])
+    labels = distinct_labels([side.label for side in all_sides], [side.folder for side in all_sides])
     sides = tuple(side.labelled(label) for side, label in zip(all_sides, labels, strict=True))
     first, *others = sides
     return ComparedSimulations(

@@ -11,11 +11,11 @@ from lull.record.schema import Run
 
 def distinct(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
     """The runs, with distinct labels."""
-    names = told_apart([run.label for run in runs], folders)
+    names = distinct_labels([run.label for run in runs], folders)
     return [run.model_copy(update={"label": name}) for run, name in zip(runs, names, strict=True)]
 
 
-def told_apart(labels: Sequence[str], folders: Sequence[Path | None]) -> list[str]:
+def distinct_labels(labels: Sequence[str], folders: Sequence[Path | None]) -> list[str]:
     """Distinct labels: equal ones become the folder's name or its path, or get a number if there is no folder."""
     names = list(labels)
     for of in (lambda folder: folder.resolve().name, str):

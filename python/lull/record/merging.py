@@ -31,15 +31,15 @@ class MergedRecord:
     missing: list[int] = field(default_factory=list)  # ranks without a report
 
 
-def merge(handed: Sequence[NodeRecord], size: int, *, alone: bool = False) -> MergedRecord:
+def merge(submitted: Sequence[NodeRecord], size: int, *, alone: bool = False) -> MergedRecord:
     """Merge the parts, given in the order of their lowest ranks, into one record.
 
     Args:
-        handed: The parts that the nodes have submitted.
+        submitted: The parts that the nodes have submitted.
         size: Ranks of the job.
         alone: Whether no other rank than those of the one part ever reported: the others are not measured.
     """
-    parts = _told_apart(handed)
+    parts = _with_distinct_names(submitted)
     problems = list(dict.fromkeys(line for of in parts for line in of.part.warnings))
     ranks = {rank.rank: rank for of in parts for rank in of.part.ranks}
     alone = alone and len(ranks) == 1 < size
@@ -117,15 +117,16 @@ def _missing_in_words(missing: Sequence[int], ranks: dict[int, Rank]) -> str:
     return "; ".join(said)
 
 
-def _told_apart(handed: Sequence[NodeRecord]) -> list[NodeRecord]:
+def _with_distinct_names(submitted: Sequence[NodeRecord]) -> list[NodeRecord]:
     """The parts, with a distinct name for each node: two machines may have the same name."""
     boots: dict[str, list[str]] = {}
-    for of in handed:
+    for of in submitted:
         known = boots.setdefault(of.part.node, [])
         if of.part.boot_id not in known:
             known.append(of.part.boot_id)
     return [
-        _renamed(of, f"{of.part.node}-{of.part.boot_id[:8]}") if len(boots[of.part.node]) > 1 else of for of in handed
+        _renamed(of, f"{of.part.node}-{of.part.boot_id[:8]}") if len(boots[of.part.node]) > 1 else of
+        for of in submitted
     ]
 
 
