@@ -12,7 +12,7 @@ from lull.base.errors import describe_os_error
 from lull.base.installed import NotFoundError, find_program
 from lull.base.native import checked_settings
 from lull.mpi.preload import out_of_reach
-from lull.stage.programs import Wish, staged_by
+from lull.stage.programs import StageRequest, staged_by
 from lull.stage.selection import selected
 
 
@@ -80,9 +80,9 @@ def stage(
         lull stage --approach auto -- mpirun -n 16 ./app
         lull measure -- lull stage --approach time-partitioning -- mpirun -n 15 ./app
     """
-    wish = Wish(approach, buffer, when_full, sync, storage_limit, (figures,) if figures else (), objective)
-    wish, why = selected(wish, command, os.environ)
-    environment = staged_by(wish, os.environ, command=command)
+    request = StageRequest(approach, buffer, when_full, sync, storage_limit, (figures,) if figures else (), objective)
+    request, why = selected(request, command, os.environ)
+    environment = staged_by(request, os.environ, command=command)
     os.environ.update({name: value for name, value in environment.items() if name.startswith("LULL_STAGE")})
     checked_settings()
     program = find_program(command[0])

@@ -17,7 +17,7 @@ APPROACHES = ("time-partitioning", "dedicated-cores=N", "dedicated-nodes=N", AUT
 
 
 @dataclass(frozen=True)
-class Wish:
+class StageRequest:
     """The requested settings; None: the value in the environment."""
 
     approach: str
@@ -55,15 +55,15 @@ class Wish:
         return {variable: value for variable, value in given.items() if value is not None}
 
 
-def staged_by(wish: Wish, environment: Mapping[str, str], *, command: Sequence[str] = ()) -> dict[str, str]:
+def staged_by(request: StageRequest, environment: Mapping[str, str], *, command: Sequence[str] = ()) -> dict[str, str]:
     """`environment`, changed so that the output of a command's MPI programs is written as requested.
 
     Args:
-        wish: The approach, the buffer and further settings.
+        request: The approach, the buffer and further settings.
         environment: The environment of the command.
         command: The command, for `preloaded`.
 
     Raises:
         LullError: The interposer is missing, or there is no such approach.
     """
-    return preloaded(environment, tools=wish.settings(), command=command)
+    return preloaded(environment, tools=request.settings(), command=command)

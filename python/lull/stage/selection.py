@@ -21,7 +21,7 @@ from lull import _core
 from lull.base.errors import LullError
 from lull.base.native import native_errors
 from lull.model.figures import bytes_of, case_of_runs, read_figures, seconds_of
-from lull.stage.programs import AUTO, Wish
+from lull.stage.programs import AUTO, StageRequest
 
 if TYPE_CHECKING:
     from lull.record import Output
@@ -145,7 +145,7 @@ def _seconds_by_approach(told: Sequence[Output], choices: Sequence[_core.OutputC
     return found
 
 
-def selected(wish: Wish, command: Sequence[str], environment: Mapping[str, str]) -> tuple[Wish, str]:
+def selected(request: StageRequest, command: Sequence[str], environment: Mapping[str, str]) -> tuple[StageRequest, str]:
     """The request, with an approach instead of `auto` and a file for the run's figures, and a line with the reason.
 
     If nothing is known about the command, or learning is off (LULL_CHOOSE=off), `auto` remains, the job chooses when it
@@ -154,21 +154,21 @@ def selected(wish: Wish, command: Sequence[str], environment: Mapping[str, str])
     Raises:
         UsageError: There is no such approach or objective.
     """
-    environment = {**environment, **wish.settings()}
+    environment = {**environment, **request.settings()}
     memory = Memory(command, environment)
     line = ""
-    if wish.approach == AUTO and environment.get("LULL_CHOOSE") != "off":
+    if request.approach == AUTO and environment.get("LULL_CHOOSE") != "off":
         objective = environment.get("LULL_STAGE_OBJECTIVE") or "time"
         found = select(memory.runs(), objective)
         if found is not None:
             when_full = environment.get("LULL_STAGE_WHEN_FULL") or "cheapest"
-            wish = replace(wish, approach=found.approach, when_full=when_full)
+            request = replace(request, approach=found.approach, when_full=when_full)
             fewer = "; the program sees fewer ranks than are started" if "=" in found.approach else ""
             line = f"auto takes {found.approach}, by the figures of earlier runs: {found.why}{fewer}"
     if (kept := memory.file()) is not None:
         named = [Path(path) for path in environment.get("LULL_STAGE_FIGURES", "").split(":") if path]
-        wish = replace(wish, figures=(*named, kept))
-    return wish, line
+        request = replace(request, figures=(*named, kept))
+    return request, line
 
 
 def _same_output(run: Output, other: Output) -> bool:

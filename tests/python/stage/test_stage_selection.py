@@ -10,7 +10,7 @@ import pytest
 from lull import _core
 from lull.model.figures import case_of_runs
 from lull.record import Output
-from lull.stage.programs import Wish
+from lull.stage.programs import StageRequest
 from lull.stage.selection import MOST_RUNS, Memory, select, selected
 
 MB = 1_000_000
@@ -139,22 +139,22 @@ def test_each_command_has_figures_of_its_own(tmp_path: Path) -> None:
 def test_auto_stays_until_something_is_known(tmp_path: Path) -> None:
     environment = {"XDG_CACHE_HOME": str(tmp_path)}
     command = ["mpirun", "-n", "4", "./app"]
-    wish, why = selected(Wish("auto"), command, environment)
-    assert (wish.approach, why) == ("auto", "")
-    [place] = wish.figures
-    assert wish.when_full is None
+    request, why = selected(StageRequest("auto"), command, environment)
+    assert (request.approach, why) == ("auto", "")
+    [place] = request.figures
+    assert request.when_full is None
     place.write_text(kept(figures("time-partitioning", 30, write_s=20)))
-    wish, why = selected(Wish("auto"), command, environment)
-    assert (wish.approach, wish.when_full) == ("dedicated-cores=1", "cheapest")
+    request, why = selected(StageRequest("auto"), command, environment)
+    assert (request.approach, request.when_full) == ("dedicated-cores=1", "cheapest")
     assert why.startswith("auto takes dedicated-cores=1, by the figures of earlier runs")
-    alone, why = selected(Wish("auto"), command, {**environment, "LULL_CHOOSE": "off"})
+    alone, why = selected(StageRequest("auto"), command, {**environment, "LULL_CHOOSE": "off"})
     assert (alone.approach, why) == ("auto", "")
-    named, _ = selected(Wish("auto", when_full="wait", figures=(tmp_path / "mine",)), command, environment)
+    named, _ = selected(StageRequest("auto", when_full="wait", figures=(tmp_path / "mine",)), command, environment)
     assert (named.when_full, named.figures[0], len(named.figures)) == ("wait", tmp_path / "mine", 2)
 
 
 def test_without_a_place_for_them_figures_are_not_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    wish, _ = selected(Wish("auto"), ["./app"], {"XDG_CACHE_HOME": str(tmp_path / "file")})
-    assert wish.figures == ()
+    request, _ = selected(StageRequest("auto"), ["./app"], {"XDG_CACHE_HOME": str(tmp_path / "file")})
+    assert request.figures == ()
     assert Memory(["./app"], {}).file() is None and Memory(["./app"], {}).runs() == []
