@@ -22,7 +22,7 @@ def say(line: str) -> None:
     print(f"lull: {line}", file=sys.stderr, flush=True)
 
 
-def tell_repeat(turn: Turn[Command], measured: MeasuredRepeat, runs: int) -> None:
+def print_repeat(turn: Turn[Command], measured: MeasuredRepeat, runs: int) -> None:
     """Print the time and energy of a finished repeat."""
     warmup = turn.of.warmup
     which = f"{turn.number + 1}/{max(runs, turn.number + 1)}"
@@ -32,7 +32,7 @@ def tell_repeat(turn: Turn[Command], measured: MeasuredRepeat, runs: int) -> Non
     say(f"{turn.of.label} {which}: {measured.repeat.wall_s:.4g} s" + (f", {energy}" if energy else ""))
 
 
-def tell_command(command: Command, *, heading: bool) -> int:
+def print_command(command: Command, *, heading: bool) -> int:
     """Print the summary of one command and the folder of its record; return its first exit code other than 0, or 0."""
     console = output(stderr=True)
     if heading:
@@ -47,7 +47,7 @@ def tell_command(command: Command, *, heading: bool) -> int:
     return failed[0].exit_code if failed else 0
 
 
-def tell_comparison(runs: Sequence[Run]) -> None:
+def print_comparison(runs: Sequence[Run]) -> None:
     """Print what `lull compare` prints, with the first as the baseline; if they cannot be compared, the reason."""
     from lull.comparison.compare import compare_all
     from lull.comparison.screen import render, render_several

@@ -17,10 +17,10 @@ from lull.live.published import Publisher
 from lull.measurement.command import Command, Recording
 from lull.measurement.interleave import Turn
 from lull.measurement.live_line import LiveLine, is_wanted
-from lull.measurement.messages import say, tell_command, tell_comparison, tell_repeat
+from lull.measurement.messages import print_command, print_comparison, print_repeat, say
 from lull.measurement.repeat import MeasuredRepeat
 from lull.measurement.turns import Plan, run_in_turn
-from lull.measurement.watch import Onlooker, Watch
+from lull.measurement.watch import Observer, Watch
 from lull.meter.idle_power import measure_idle
 from lull.meter.meter import Meter
 from lull.record import IdlePower
@@ -86,7 +86,7 @@ def _run(commands: Sequence[Command], asked: SessionRequest, meter: Meter, may_r
             turn.of.save(how)
             tell(turn, measured)
 
-        with Watch(record.this_host().node, meter, asked.plan.runs, _onlookers(asked)) as watch:
+        with Watch(record.this_host().node, meter, asked.plan.runs, _observers(asked)) as watch:
             return run_in_turn(commands, asked.plan, meter, interrupts, begins=watch.begins, ended=ended)
 
 
@@ -98,11 +98,11 @@ def _tell_saved(commands: Sequence[Command], asked: SessionRequest) -> None:
 
 def _tell(commands: Sequence[Command], reason: str) -> int:
     """Print the summaries, the reason and a comparison of several; return the first exit code other than 0, or 0."""
-    codes = [tell_command(command, heading=len(commands) > 1) for command in commands]
+    codes = [print_command(command, heading=len(commands) > 1) for command in commands]
     if reason:
         say(reason)
     if len(commands) > 1:
-        tell_comparison([record.read(command.folder) for command in commands])
+        print_comparison([record.read(command.folder) for command in commands])
     return next((code for code in codes if code), 0)
 
 
@@ -114,8 +114,8 @@ def _idle(meter: Meter, seconds: float, interrupts: Interrupts) -> list[IdlePowe
     return found.power
 
 
-def _onlookers(asked: SessionRequest) -> list[Onlooker]:
-    shown: list[Onlooker] = [] if asked.quiet or not is_wanted() else [LiveLine()]
+def _observers(asked: SessionRequest) -> list[Observer]:
+    shown: list[Observer] = [] if asked.quiet or not is_wanted() else [LiveLine()]
     return [*shown, *([Publisher(asked.publish)] if asked.publish is not None else [])]
 
 
@@ -136,6 +136,6 @@ def _teller(commands: Sequence[Command], asked: SessionRequest) -> Callable[[Tur
                 say(line)
             said.add(line)
         if shows:
-            tell_repeat(turn, measured, asked.plan.runs)
+            print_repeat(turn, measured, asked.plan.runs)
 
     return tell

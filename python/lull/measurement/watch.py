@@ -20,7 +20,7 @@ from lull.meter.meter import Meter
 EVERY_S = 0.5
 
 
-class Onlooker(Protocol):
+class Observer(Protocol):
     """An observer, which gets the newest reading."""
 
     def show(self, reading: NodeReading) -> None:
@@ -33,15 +33,15 @@ class Onlooker(Protocol):
 class Watch:
     """Passes readings and progress to observers until its `with` block ends."""
 
-    def __init__(self, node: str, meter: Meter, runs: int, onlookers: Sequence[Onlooker]) -> None:
-        self._meter, self._runs, self._onlookers = meter, runs, onlookers
+    def __init__(self, node: str, meter: Meter, runs: int, observers: Sequence[Observer]) -> None:
+        self._meter, self._runs, self._observers = meter, runs, observers
         self._recent = Recent(node, meter.channels)
         self._turn: tuple[Turn[Command], float] | None = None
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._look, name="watch", daemon=True)
 
     def __enter__(self) -> Watch:
-        if self._onlookers:
+        if self._observers:
             self._thread.start()
         return self
 
@@ -49,10 +49,10 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._end.set()
-        if self._onlookers:
+        if self._observers:
             self._thread.join()
-        for onlooker in self._onlookers:
-            onlooker.close()
+        for observer in self._observers:
+            observer.close()
 
     def begins(self, turn: Turn[Command]) -> None:
         """Note that `turn` runs from now on."""
@@ -69,8 +69,8 @@ class Watch:
             self._recent.add(counted)
             reading = self._recent.reading(self._progress())
             if reading is not None:
-                for onlooker in self._onlookers:
-                    onlooker.show(reading)
+                for observer in self._observers:
+                    observer.show(reading)
 
     def _progress(self) -> Progress | None:
         if self._turn is None:

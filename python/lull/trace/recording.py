@@ -108,8 +108,8 @@ def make_archive(folder: Path, *, keep_raw: bool, interrupts: Interrupts) -> Non
 
 
 def _measure(command: Command, meter: Meter, interrupts: Interrupts, asked: Recording) -> MeasuredRepeat:
-    onlookers = [] if asked.quiet or not is_wanted() else [LiveLine()]
-    with Watch(record.this_host().node, meter, 1, onlookers) as watch:
+    observers = [] if asked.quiet or not is_wanted() else [LiveLine()]
+    with Watch(record.this_host().node, meter, 1, observers) as watch:
         run_in_turn([command], Plan(1), meter, interrupts, begins=watch.begins, ended=lambda turn, measured: None)
     return command.finished[0]
 
