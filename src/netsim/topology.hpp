@@ -42,6 +42,7 @@ concept topology_shape = requires(const T& t, std::uint32_t n, unsigned port, al
   { t.peer(n, port) } -> std::same_as<endpoint>;            // of switch n
   { t.attach_point(n) } -> std::same_as<endpoint>;                  // switch and port of node n
   { t.channels(a) } -> std::same_as<unsigned>;              // classes of virtual channels that the algorithm needs
+  { t.bisection() } -> std::same_as<std::uint64_t>;         // links across the middle
   { T::most_links } -> std::convertible_to<unsigned>;       // a constant: most links of a path, with both nodes'
   { t.start(n, packet, ports) };                            // once, at the first switch, unless that is the last
   { t.route(n, packet, ports) } -> std::same_as<hop>;       // at switch n, which is not packet.to_switch

@@ -33,7 +33,7 @@ def attach(policy: str, stats: bool, command: tuple[str, ...]) -> NoReturn:
     """Run COMMAND; the blocking calls of its MPI programs wait by POLICY instead of polling.
 
     The programs and their results do not change. COMMAND replaces the process of lull, so signals reach it directly and
-    its exit code is its own. POLICY is poll, interrupt or adaptive, with or without +dvfs:
+    its exit code is its own. POLICY is a value of LULL_WAIT, which `lull settings` explains:
 
     \b
         lull attach --wait adaptive -- mpirun -n 16 ./app
