@@ -156,7 +156,7 @@ def test_who_has_left_in_order_has_a_bounded_time_to_end(job: Lull, last_words: 
         launcher, env=job.environment(), capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
     assert (done.returncode, done.stdout) == (3, "")
-    assert re.fullmatch(r"gone\nlull: PE 0 \(process \d+\) runs 1 s after .*; it is ended\n", done.stderr)
+    assert re.fullmatch(r"gone\nlull: PE 0 \(process \d+\) still runs 1 s after .*; it is ended\n", done.stderr)
 
 
 def test_a_signal_ends_those_too_that_have_left_in_order(job: Lull, last_words: str) -> None:

@@ -162,7 +162,7 @@ MISTAKES = [
         NET + JOB + 'pattern = "hot-spot"\narrivals = "closed"\n',
         "jobs.0.arrivals is closed; hot-spot must be open-loop",
     ),
-    (NET + JOB + 'pattern = "incast"\ntargets = 16\n', "jobs.0.targets is 16, of 16 processes; name fewer"),
+    (NET + JOB + 'pattern = "incast"\ntargets = 16\n', "jobs.0.targets is 16, of 16 processes; use fewer targets"),
     ("[jobs]\n" + NET, "jobs is not a list of tables"),
     (
         '[topology]\nname = "fat-tree"\nrdix = 48\n' + JOB,

@@ -155,7 +155,7 @@ def test_damaged_traces_are_refused_before_anything_is_simulated(tmp_path: Path)
         replayed(trace=str(text))
     definitions = traced(tmp_path / "definitions", ring(2))
     (definitions / "traces.def").write_bytes(b"")
-    with pytest.raises(LullError, match=r"whole|communicates"):
+    with pytest.raises(LullError, match=r"complete|communicates"):
         replayed(trace=str(definitions))
     sender, receiver = Process(0, 2), Process(1, 2)
     sender.did(SEND, SENDS, 5000, 6000, 1, 8, tag=3)

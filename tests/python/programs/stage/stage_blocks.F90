@@ -22,7 +22,7 @@ program stage_blocks
   mine = rows * (rank + 1) / size - first
   allocate (temperature(columns, 0:rows), cell(columns, mine))
   call lull_stage_write("flow/cell", cell, code)
-  if (code /= lull_stage_failed .or. index(lull_stage_error(), "is not known") == 0) call MPI_Abort(MPI_COMM_WORLD, 3, ierr)
+  if (code /= lull_stage_failed .or. index(lull_stage_error(), "is unknown") == 0) call MPI_Abort(MPI_COMM_WORLD, 3, ierr)
   call lull_stage_place("flow/cell", [first, 0], [mine, columns])
   do output = 0, outputs - 1
     do j = 1, mine
