@@ -26,6 +26,7 @@ class one_way_ring {
   }
   [[nodiscard]] static endpoint attach_point(std::uint32_t node) { return {node, 0, false}; }
   [[nodiscard]] static unsigned channels(algorithm /*any*/) { return 1; }
+  [[nodiscard]] static std::uint64_t bisection() { return 2; }
   static void start(std::uint32_t /*at*/, route_state& /*packet*/, const chooser& /*ports*/) {}
   [[nodiscard]] static hop route(std::uint32_t /*at*/, route_state& /*packet*/, const chooser& /*ports*/) {
     return {1, 0};
