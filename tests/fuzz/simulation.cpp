@@ -1,8 +1,8 @@
 // The description of a simulation: read, or rejected as a mistake of its author. The file is TOML, as a user writes it.
+#include <toml++/toml.h>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <toml++/toml.h>
 
 #include "base/error.hpp"
 #include "netsim/description/description.hpp"
