@@ -1,5 +1,7 @@
 #include "index_gather/options.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "irregular/command_line.hpp"
 
 namespace index_gather {

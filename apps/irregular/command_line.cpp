@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <shmem.h>
 
+#include <CLI/CLI.hpp>
+
 namespace irregular {
 
 void add_options(CLI::App& app, options& wanted, const std::string& item, const std::string& seeded) {

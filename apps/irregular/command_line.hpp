@@ -3,7 +3,6 @@
 // CLI11 is compiled with each source that includes it, which takes longer than the application itself: only these
 // sources do, and nothing in them is worth optimizing (CMakeLists.txt).
 #pragma once
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 

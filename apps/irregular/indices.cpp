@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <random>
-#include <regex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +21,19 @@ struct array {
   bool is_signed;
 };
 
+constexpr std::string_view digits = "0123456789";
+
+bool is_one_of(std::string_view allowed, char c) { return allowed.find(c) != allowed.npos; }
+
+// The text after "'key':" in the header of a .npy file, a Python dict; empty if there is no such key.
+std::string_view value_of(std::string_view key, std::string_view header) {
+  const std::size_t at = header.find("'" + std::string(key) + "':");
+  if (at == header.npos) return {};
+  const std::string_view rest = header.substr(at + key.size() + 3);
+  const std::size_t begin = rest.find_first_not_of(' ');
+  return begin == rest.npos ? std::string_view{} : rest.substr(begin);
+}
+
 // The .npy format: magic, version, header length, a Python dict as text, the data (numpy.lib.format).
 array parse_npy(const input_file& from) {
   const std::span<const std::byte> file = from.bytes();
@@ -31,19 +44,25 @@ array parse_npy(const input_file& from) {
   std::memcpy(&header_bytes, file.data() + 8, version_1 ? 2 : 4);
   const std::size_t header_begin = version_1 ? 10 : 12;
   if (header_begin + header_bytes > file.size()) throw from.mistake("its header is cut off");
-  const std::string header(text.substr(header_begin, header_bytes));
-  std::smatch type;
-  if (!std::regex_search(header, type, std::regex(R"('descr':\s*'[<|]([ui])([1248])')")))
+  const std::string_view header = text.substr(header_begin, header_bytes);
+  const std::string_view type = value_of("descr", header);  // such as '<u8'
+  if (type.size() < 5 || type[0] != '\'' || type[4] != '\'' || !is_one_of("<|", type[1]) || !is_one_of("ui", type[2]) ||
+      !is_one_of("1248", type[3]))
     throw from.mistake("its elements are not little-endian integers");
-  array result{file.subspan(header_begin + header_bytes), static_cast<std::size_t>(type[2].str()[0] - '0'),
-               type[1] == "i"};
-  std::smatch shape;
-  if (!std::regex_search(header, shape, std::regex(R"('shape':\s*\(([^)]*)\))"))) throw from.mistake("it has no shape");
+  array result{file.subspan(header_begin + header_bytes), static_cast<std::size_t>(type[3] - '0'), type[2] == 'i'};
+  std::string_view shape = value_of("shape", header);  // such as (2, 3)
+  if (!shape.starts_with('(') || shape.find(')') == shape.npos) throw from.mistake("it has no shape");
+  shape = shape.substr(0, shape.find(')'));
   std::size_t elements = 1;
-  const std::string dimensions = shape[1];
-  const std::regex number(R"(\d+)");
-  for (auto it = std::sregex_iterator(dimensions.begin(), dimensions.end(), number); it != std::sregex_iterator(); ++it)
-    elements *= std::stoull(it->str());
+  for (std::size_t at = shape.find_first_of(digits); at != shape.npos; at = shape.find_first_of(digits, at)) {
+    std::size_t size = 0;
+    const char* const end = shape.data() + shape.size();
+    const auto [rest, problem] = std::from_chars(shape.data() + at, end, size);
+    if (problem != std::errc{} || (size != 0 && elements > result.data.size() / size))
+      throw from.mistake("its data are cut off");
+    elements *= size;
+    at = static_cast<std::size_t>(rest - shape.data());
+  }
   if (result.data.size() / result.width < elements) throw from.mistake("its data are cut off");
   result.data = result.data.first(elements * result.width);
   return result;

@@ -1,5 +1,7 @@
 #include "radix_sort/options.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "irregular/command_line.hpp"
 
 namespace radix_sort {

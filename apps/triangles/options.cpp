@@ -1,5 +1,7 @@
 #include "triangles/options.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "irregular/command_line.hpp"
 #include "triangles/edge_source.hpp"
 
