@@ -1,7 +1,7 @@
 // The options that irregular applications share, and how they read their command line.
 //
-// CLI11 is compiled with each source that includes it, which takes longer than the application itself: only these
-// sources do, and nothing in them is worth optimizing (CMakeLists.txt).
+// CLI11 is compiled with each source that includes it, which takes longer than the application itself. Only
+// command_line.cpp and the applications' options.cpp include it; they are not optimized (CMakeLists.txt).
 #pragma once
 #include <functional>
 #include <string>

@@ -3,8 +3,8 @@
 //
 // The scheme is first-order upwind in flux form: what leaves a cell enters the next, so the sum of a quantity is
 // constant. A step takes some 50 ns per cell; in an atmospheric model it takes some microseconds, most of them for
-// processes within a cell (radiation, condensation). Arithmetic without effect, of the requested duration, stands for
-// these; or sleep, where there are more processes than cores and each must be as fast as on its own core.
+// processes within a cell (radiation, condensation). These are replaced by arithmetic of the requested duration or, if
+// there are more processes than cores and each must be as fast as on its own core, by sleep.
 #pragma once
 #include <array>
 #include <cstdint>
