@@ -1,4 +1,4 @@
-"""The runtime's choices in a report: a plot of predicted against observed costs, and a table with the regret."""
+"""The section of a report on the runtime's choices: predicted against observed costs, and a table with the regret."""
 
 from __future__ import annotations
 
@@ -6,16 +6,48 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
 from lull.comparison.quantity import Quantity
 from lull.record.choices import TypicalAlternative, TypicalChoice, typical_choices
 from lull.report import svg
-from lull.report.tables import Cell, seconds
+from lull.report.section import Body, Figure, ReportData
+from lull.report.tables import Cell, Table, seconds
 from lull.statistics import formatting
 
 MARKERS = "osD^vP*X<>"
 MOST_DRAWN = 200  # most marks; more are too dense to distinguish
 
+WORDS = Markup(
+    "The choices that the runtime made by its model (<code>LULL_CHOOSE</code>): medians over the runs, of whole runs. "
+    "A cost is the time of a process for one operation: <em>predicted</em> from the constants of the machine alone, "
+    "<em>corrected</em> with the measurements of the job at its end, or <em>observed</em> if it was timed. "
+    "<em>Regret</em> is the time that all processes would have saved if each operation had taken the best alternative, "
+    "by its observed cost or else its corrected prediction."
+)
+
 Named = Sequence[tuple[str, TypicalChoice]]
+
+
+def choices(data: ReportData) -> Body | None:
+    """A mark for each alternative that was predicted and observed, and a row for each choice."""
+    named = choices_of(data.quantities)
+    if not named:
+        return None
+    plot = choices_plot(named)
+    caption = (
+        "Each mark is one alternative of a choice, filled for its predicted and hollow for its corrected cost. On the "
+        "dashed line, prediction and observation are equal."
+    )
+    table = Table(
+        "Choices of the runtime",
+        ["Record", "Choice", "Taken", "Predicted", "Corrected", "Observed", "Error", "Switches", "Regret"],
+        choice_rows(named),
+        texts=(0, 1, 2),
+        caption="Costs and error are those of the alternative taken most often. The largest regret comes first, with "
+        "its share of the time of all processes. A dash means unknown.",
+    )
+    return Body(words=WORDS, figure=Figure("choices", plot, caption) if plot else None, tables=[table])
 
 
 def choices_of(quantities: Sequence[tuple[str, Quantity]]) -> list[tuple[str, TypicalChoice]]:

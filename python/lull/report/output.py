@@ -1,16 +1,31 @@
-"""The table of a report on the cost of a simulation's output, by record and role."""
+"""The section of a report on the cost of a simulation's output, by record and role."""
 
 from __future__ import annotations
 
-from lull.comparison.quantity import Quantity
 from lull.record.output import typical_output
-from lull.report.tables import Cell, joules, seconds
+from lull.report.section import Body, ReportData
+from lull.report.tables import Cell, Table, joules, seconds
+
+HEADINGS = (
+    "Record",
+    "Approach",
+    "Role",
+    "Processes",
+    "Compute",
+    "Stall",
+    "Idle",
+    "Write",
+    "CPU time",
+    "Energy",
+    "Files",
+    "MB",
+)
 
 
-def output_rows(quantities: list[tuple[str, Quantity]]) -> list[list[Cell]]:
-    """Medians over the successful repeats, of whole runs; empty if no record has the cost of output."""
+def output(data: ReportData) -> Body | None:
+    """Medians over the successful repeats, of whole runs."""
     rows = []
-    for name, of in quantities:
+    for name, of in data.quantities:
         succeeded = {sample.index for sample in of.samples}
         found = typical_output(repeat for repeat in of.run.repeats if repeat.index in succeeded)
         for role in found.roles if found else []:
@@ -27,4 +42,11 @@ def output_rows(quantities: list[tuple[str, Quantity]]) -> list[list[Cell]]:
                     Cell(f"{role.bytes / 1e6:.1f}", role.bytes),
                 ]
             )
-    return rows
+    if not rows:
+        return None
+    return Body(
+        words="Jobs whose output is staged: medians over the runs; seconds are sums over the processes of a role. "
+        "Energy is that of the processors and their memory (of the node, if only that is metered) times the role’s "
+        "share of the CPU time of clients and servers.",
+        tables=[Table("Cost of output", HEADINGS, rows, texts=(0, 1, 2))],
+    )

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lull.comparison.measures import Measures, measures, ratio
-from lull.comparison.quantity import Quantity
+from lull.comparison.quantity import Quantity, quantity
 from lull.record import EnergyKind, Run, weakest
 from lull.report import svg
+from lull.report.section import Body, Figure, ReportData
+from lull.report.tables import Cell, Table
 from lull.statistics import bootstrap, formatting
 from lull.statistics.bootstrap import Interval
 
@@ -54,6 +56,23 @@ class Scaling:
     unit: str  # singular
     units: str  # plural
     lines: list[tuple[str, list[Step]]]  # each with a name of its distinguishing factors and settings
+
+
+def scaling_section(data: ReportData) -> Body | None:
+    """The lines of `scaling`, drawn and as a table."""
+    found = scaling([(quantity(run, region=data.region), run) for run in data.runs]) if data.few else None
+    if found is None:
+        return None
+    caption = (
+        f"Weak scaling: if every {found.unit} has the same work, both ratios are ideally 1, the dashed line. N is "
+        "relative to the smallest size of each line, for which it is 1; bars are 95 % intervals. Times and energies "
+        f"are not divided by work. {data.energy_words}"
+    )
+    headings = ["Line", "N", f"Energy per {found.unit}", ENERGY_RATIO, TIME_RATIO]
+    return Body(
+        figure=Figure("scaling", scaling_plot(found), caption),
+        tables=[Table("Scaling", headings, scaling_rows(found), texts=(0,))],
+    )
 
 
 def scaling(named: Sequence[tuple[Quantity, Run]]) -> Scaling | None:
@@ -107,6 +126,21 @@ def scaling_plot(of: Scaling) -> svg.Plot:
             for name, steps in of.lines
         )
         return svg.Plot(figure, f"Scaling over {of.units}. {ends}", tips.words)
+
+
+def scaling_rows(of: Scaling) -> list[list[Cell]]:
+    """A row for each size of each line."""
+    return [
+        [
+            Cell(line or "all records", line),
+            Cell(f"{step.size:g}", step.size),
+            Cell(formatting.si(step.energy_each.value, "J"), step.energy_each.value, step.kind.value),
+            Cell(formatting.ratio(step.energy), step.energy.value),
+            Cell(formatting.ratio(step.time), step.time.value),
+        ]
+        for line, steps in of.lines
+        for step in steps
+    ]
 
 
 def _size_of(runs: Sequence[Run]) -> tuple[str, list[float]] | None:

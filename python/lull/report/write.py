@@ -1,6 +1,6 @@
 """Write records and their comparisons as one offline HTML file, and the plots as separate files.
 
-`lull.report.page` collects the content of the page; `templates/report.html.j2` determines its form.
+`lull.report.page` collects the data of the page, `lull.report.sections` lists its sections.
 """
 
 from __future__ import annotations
@@ -73,18 +73,14 @@ def write_report(
         LullError: A record cannot be read, or the file cannot be written.
     """
     from lull.report.page import render_page
+    from lull.report.section import Supplied
 
     found, first = with_baseline(records_in(folders), baseline)
     page = render_page(
         found,
+        Supplied(curves, impacts, bars, traces, claims or [], source),
         title=title,
         comparisons=comparisons,
-        claims=claims or [],
-        curves=curves,
-        impacts=impacts,
-        bars=bars,
-        traces=traces,
-        source=source,
         baseline=first,
         region=region,
         per=per,

@@ -14,7 +14,7 @@ from lull.comparison.compare import compare_runs
 from lull.comparison.quantity import quantity
 from lull.record import EnergyKind
 from lull.report import plots
-from lull.report.page import planes
+from lull.report.comparisons import planes
 from lull.report.quadrant import gps_up
 from lull.report.scaling import scaling, scaling_plot
 from records import TIMES, faster, run

@@ -9,7 +9,7 @@ from pathlib import Path
 from lull import record
 from lull.comparison.compare import compare_runs
 from lull.comparison.result import Comparison
-from lull.report.page import condense
+from lull.report.comparisons import condense
 from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_plots, write_report
 from lull.study import paper_table
