@@ -34,7 +34,7 @@ enum class pattern { nothing, one_item, all_to_one, all_to_self, random };
 std::uint64_t seed = 1;
 
 template <std::size_t Bytes>
-void items_arrive_once(const lull::aggregate_options& options, unsigned most = 30'000) {
+void items_arrive_once(const lull::aggregate_options& options, unsigned most = 10'000) {
   using Item = item<Bytes>;
   const int me = shmem_my_pe(), pes = shmem_n_pes();
   const auto all = static_cast<std::size_t>(pes);
@@ -108,7 +108,7 @@ void items_of_any_size_arrive_once(const lull::aggregate_options& options) {
   std::vector<std::byte> item(400);
   std::vector<std::uint64_t> mine(static_cast<std::size_t>(pes)), mine_bytes(mine.size());  // by PE
   for (int phase = 0; phase < 2; ++phase) {
-    const unsigned pushes = static_cast<unsigned>(random() % 3000);
+    const unsigned pushes = static_cast<unsigned>(random() % 1000);
     for (unsigned k = 0; k < pushes; ++k) {
       const std::size_t size = random() % 5 == 0 ? 0 : static_cast<std::size_t>(random()) % item.size();
       for (std::size_t i = 0; i < size; ++i) item[i] = static_cast<std::byte>(size * 3 + i);
@@ -151,7 +151,7 @@ template <class Gatherer>
 void values_come_in_the_order_asked(Gatherer& gather) {
   const auto pes = static_cast<unsigned>(shmem_n_pes());
   std::mt19937 random(static_cast<unsigned>(shmem_my_pe()) + 77 + static_cast<unsigned>(seed++));
-  for (const unsigned most : {0U, 1U, 10U, 20'000U, 3U, 5000U, 1U, 1U}) {
+  for (const unsigned most : {0U, 1U, 10U, 5000U, 3U, 1500U, 1U, 1U}) {
     std::vector<std::uint64_t> requests(most == 0 ? 0 : random() % most + 1), values(requests.size(), 0);
     std::vector<int> from(requests.size());
     gather.into(values);
@@ -206,8 +206,8 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
     std::mt19937 random(static_cast<unsigned>(shmem_my_pe()) + 5);
     std::uint64_t pushed = 0;
     // Some phases are small for all PEs, some for only one.
-    for (const unsigned most : {1U, 5U, 20'000U, 20'000U, 2U, 2U, 5000U, 1U}) {
-      const unsigned items = shmem_my_pe() == 0 && most == 5000 ? 1 : static_cast<unsigned>(random() % most) + 1;
+    for (const unsigned most : {1U, 5U, 5000U, 5000U, 2U, 2U, 1500U, 1U}) {
+      const unsigned items = shmem_my_pe() == 0 && most == 1500 ? 1 : static_cast<unsigned>(random() % most) + 1;
       for (unsigned k = 0; k < items; ++k)
         increments.push(static_cast<std::uint32_t>(random() % 64), static_cast<int>(random() % pes));
       increments.done();
@@ -235,10 +235,10 @@ int main() {
     for (int hops = 1; hops <= 3; ++hops)
       for (const int compress : {0, 1}) {
         lull::aggregate_options options{.buffers = buffers, .hops = hops, .compress = compress};
-        items_arrive_once<12>(options, 5000);
+        items_arrive_once<12>(options, 1500);
         options.buffer_bytes = 512;  // so that buffers are always full
         options.flush_us = compress;
-        items_arrive_once<32>(options, 2000);
+        items_arrive_once<32>(options, 600);
         if (compress) continue;
         items_of_any_size_arrive_once({.buffers = buffers, .hops = hops});
         values_come_in_the_order_asked(lull::aggregate_options{.buffers = buffers, .hops = hops});

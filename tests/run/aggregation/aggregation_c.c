@@ -122,7 +122,7 @@ static void items_of_any_size_arrive_once(const lull_aggregator_options_t* optio
   CHECK(a);
   for (int phase = 0; phase < 2; ++phase) {
     unsigned char item[largest];
-    uint32_t left = some(2000);
+    uint32_t left = some(600);
     size_t bytes = some(largest);
     int to = target(to_all);
     begin_phase();
@@ -216,19 +216,19 @@ static void what_cannot_be_is_refused(void) {
 int main(void) {
   shmem_init();
   state = (uint32_t)shmem_my_pe() + 1;
-  items_arrive_once(8, 20000, 0, NULL);
+  items_arrive_once(8, 6000, 0, NULL);
   items_arrive_once(1, 3000, 0, NULL);
   for (int buffers = LULL_BUFFERS_PER_PE; buffers <= LULL_BUFFERS_PER_NODE; ++buffers)
     for (int hops = 1; hops <= 3; ++hops) {
       lull_aggregator_options_t options = {0};
       options.buffers = buffers;
       options.hops = hops;
-      requests_are_answered(2000, 500, &options);
+      requests_are_answered(600, 150, &options);
       options.compress = 1;
-      items_arrive_once(12, 5000, 0, &options);
+      items_arrive_once(12, 1500, 0, &options);
       options.buffer_bytes = 512;
       options.queue_bytes = 1; /* one item */
-      items_arrive_once(40, 1000, 1, &options);
+      items_arrive_once(40, 200, 1, &options);
       options.compress = 0;
       options.flush_us = 1;
       items_of_any_size_arrive_once(&options);

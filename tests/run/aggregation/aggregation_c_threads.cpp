@@ -174,7 +174,7 @@ struct reply {
 
 // Two aggregators, one of which waits for the other: a thread asleep in one wakes up for both.
 void requests_of_threads_are_answered(const lull_aggregator_options_t& options) {
-  constexpr std::uint32_t of_thread = 300;
+  constexpr std::uint32_t of_thread = 100;
   lull_aggregator_t* const requests = lull_aggregator_new(sizeof(request), &options);
   lull_aggregator_t* const replies = lull_aggregator_new(sizeof(reply), &options);
   CHECK(requests && replies);
@@ -226,12 +226,12 @@ int main() {
       lull_aggregator_options_t options{};
       options.buffers = buffers;
       options.hops = hops;
-      items_are_pulled_once(options, 2000);
+      items_are_pulled_once(options, 600);
       requests_of_threads_are_answered(options);
       options.buffer_bytes = 512;
       options.queue_bytes = 1;  // one item
       options.flush_us = 1;
-      items_are_pulled_once(options, 300);
+      items_are_pulled_once(options, 100);
       requests_of_threads_are_answered(options);
     }
   finish();

@@ -85,7 +85,7 @@ std::vector<asked> make(pattern how, std::uint64_t words, std::size_t most) {
 }
 
 template <class T>
-void values_are_those_of_the_table(std::uint64_t words, const aggregate_options& options, std::size_t most = 3000) {
+void values_are_those_of_the_table(std::uint64_t words, const aggregate_options& options, std::size_t most = 1000) {
   table<T> of(words);
   lull::table_reader reader{of.values, words, options};
   std::uint64_t gets = 0;
@@ -171,7 +171,7 @@ void a_word_asked_again_is_answered_by_the_cache() {
 }
 
 void words_travel_where_lines_lose() {
-  constexpr std::uint64_t words = 1'000'000, gets = 20'000;
+  constexpr std::uint64_t words = 1'000'000, gets = 6000;
   table<std::uint64_t> of(words);
   lull::table_reader reader{of.values, words, {.compress = 0, .direct = 0}};
   auto* const bytes = symmetric<std::uint64_t>(1);
@@ -224,7 +224,7 @@ void what_cannot_be_is_refused() {
 int main() {
   shmem_init();
   using lull::detail::line_cache;
-  values_are_those_of_the_table<std::uint64_t>(1000, {}, 20'000);
+  values_are_those_of_the_table<std::uint64_t>(1000, {}, 6000);
   values_are_those_of_the_table<std::uint64_t>(0, {});
   values_are_those_of_the_table<std::uint64_t>(1, {});
   for (const auto buffers : {lull::aggregate_buffers::per_pe, lull::aggregate_buffers::per_node})
@@ -235,7 +235,7 @@ int main() {
             77, {.buffers = buffers, .hops = hops, .direct = hops == 1, .cache_bytes = cache});
       aggregate_options options{.buffers = buffers, .hops = hops, .buffer_bytes = 512, .direct = 0};
       options.cache_line_bytes = hops == 1 ? 1024 : 8;  // the first does not fit the buffers
-      values_are_those_of_the_table<word<12>>(501, options, 1000);
+      values_are_those_of_the_table<word<12>>(501, options, 400);
       after_a_barrier_within_a_phase_nothing_old_is_seen({.buffers = buffers, .hops = hops, .direct = 0});
     }
   values_are_those_of_the_table<word<1>>(1001, {.cache_bytes = 1 << 15, .cache_line_bytes = 1000});

@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr std::uint64_t short_phase = 60, long_phase = 100'000;
+constexpr std::uint64_t short_phase = 60, long_phase = 30'000;
 
 struct route_seen {
   int hops;
@@ -36,9 +36,9 @@ void phases(const Aggregator& a, bool may_change, Phase&& one_phase) {
       CHECK(may_change || route_of(a) == first);
     }
   };
-  run(600, short_phase);
-  run(3, long_phase);
   run(200, short_phase);
+  run(3, long_phase);
+  run(80, short_phase);
   run(1, 0);
   const lull::aggregate_statistics all = a.statistics();
   CHECK(all.items == items);
@@ -169,8 +169,8 @@ void of_table() {
   {
     lull::table_reader reader{static_cast<const std::uint64_t*>(table), words};
     std::vector<std::uint64_t> values(long_phase);
-    for (int phase = 0; phase < 400; ++phase) {
-      const std::uint64_t of_phase = phase == 300 ? long_phase : short_phase;
+    for (int phase = 0; phase < 150; ++phase) {
+      const std::uint64_t of_phase = phase == 100 ? long_phase : short_phase;
       reader.into({values.data(), of_phase});
       for (std::uint64_t i = 0; i < of_phase; ++i) reader.get(i * 7 % words, static_cast<int>(i % pes));
       reader.done();

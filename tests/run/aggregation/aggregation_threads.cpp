@@ -156,7 +156,7 @@ void many_items_in_a_row_arrive_once(const lull::aggregate_options& options) {
   handler.in_order = options.hops == 1;
   handler.within = within.data();
   lull::aggregator items{lull::items_of<part_of_thread>{}, handler, options};
-  constexpr std::uint32_t passes = 2, each = 40'008;
+  constexpr std::uint32_t passes = 2, each = 12'000;
   for (const unsigned threads : {1U, 2U, most_threads}) {
     std::ranges::fill(seen.came, 0);
     std::ranges::fill(seen.numbers, 0);
@@ -190,7 +190,7 @@ void memory_of_all_threads_is_bounded(lull::aggregate_options options) {
   options.buffer_bytes = 512;
   std::uint64_t* const came = symmetric<std::uint64_t>(1);
   lull::aggregator items{lull::items_of<std::uint64_t>{}, [&](std::uint64_t) { ++*came; }, options};
-  constexpr unsigned threads = 24, pushes = 400;
+  constexpr unsigned threads = 24, pushes = 150;
   in_threads(threads, [&](unsigned t) {
     std::mt19937 random(me * 100 + t);
     auto mine = items.pusher();
@@ -285,7 +285,7 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
     lull::aggregator increments{lull::items_of<std::uint32_t>{}, counted{counts}, options};
     std::mt19937 decide(5), random(me + 5);
     std::uint64_t pushed = 0;
-    for (const unsigned most : {1U, 5U, 5000U, 2U, 2U, 1U, 3000U, 1U}) {
+    for (const unsigned most : {1U, 5U, 1500U, 2U, 2U, 1U, 1000U, 1U}) {
       const unsigned threads = decide() % 4;
       if (me % 2 == decide() % 2) {
         const auto items = static_cast<unsigned>(random() % most) + 1;
@@ -345,7 +345,7 @@ void values_of_all_threads_come_where_asked(lull::aggregate_options options) {
   lull::gatherer words{lull::items_of<std::uint64_t>{}, [me](std::uint64_t request) { return value_of(me, request); },
                        options};
   for (const unsigned threads : {0U, 1U, 3U, most_threads})
-    for (const std::size_t each : {std::size_t{0}, std::size_t{1}, std::size_t{3000}}) {
+    for (const std::size_t each : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {
       std::vector<std::uint64_t> values(each * (threads + 1)), requests(values.size());
       std::vector<int> from(values.size());
       std::mt19937 random(static_cast<unsigned>(me) * 100 + threads);
@@ -392,7 +392,7 @@ void nothing_travels_with_a_get_of_a_thread(lull::aggregate_options options) {
 void words_of_all_threads_come_through_the_cache(lull::aggregate_options options) {
   const auto me = static_cast<unsigned>(shmem_my_pe());
   const auto pes = static_cast<unsigned>(shmem_n_pes());
-  constexpr std::size_t words = 500, each = 2000;
+  constexpr std::size_t words = 500, each = 600;
   auto* const table = symmetric<std::uint64_t>(words);
   for (std::size_t w = 0; w < words; ++w) table[w] = value_of(static_cast<int>(me), w);
   shmem_barrier_all();
@@ -514,9 +514,9 @@ int main() {
     for (int hops = 1; hops <= 3; ++hops) {
       lull::aggregate_options options{.buffers = buffers, .hops = hops, .compress = hops % 2};
       const lull::aggregate_options at_once{.buffers = buffers, .hops = hops, .concurrent_handlers = true};
-      items_of_all_threads_arrive_once<item<16>>(options, 3000);
-      items_of_all_threads_arrive_once<item<24>>(at_once, 3000);
-      items_of_all_threads_arrive_once<item<16>, receiving_parts>(options, 3000);
+      items_of_all_threads_arrive_once<item<16>>(options, 1000);
+      items_of_all_threads_arrive_once<item<24>>(at_once, 1000);
+      items_of_all_threads_arrive_once<item<16>, receiving_parts>(options, 1000);
       an_advance_sends_what_stands_in_a_chunk(options);
       items_of_any_size_arrive_once({.buffers = buffers, .hops = hops});
       items_of_any_size_arrive_once(at_once);
@@ -536,8 +536,8 @@ int main() {
       words_of_all_threads_come_through_the_cache({.buffers = buffers, .hops = hops});
       options.buffer_bytes = 512;  // so that buffers are always full
       options.flush_us = hops == 2 ? 1 : 0;
-      items_of_all_threads_arrive_once<item<32>>(options, 600);
-      items_of_all_threads_arrive_once<item<32>, receiving_parts>(options, 600);
+      items_of_all_threads_arrive_once<item<32>>(options, 250);
+      items_of_all_threads_arrive_once<item<32>, receiving_parts>(options, 250);
     }
   finish();
 }
