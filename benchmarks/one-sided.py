@@ -70,6 +70,7 @@ COMPARED = [
     Setting(8, False, "together"),
     Setting(8, True, "together"),
 ]
+START = Setting(8, False, "start")  # timed from outside
 EXCHANGE = Setting(2, True, "exchange")  # only Lull: polling does not drive the other library's transfers
 WAITS = [Setting(pes, tcp, "wait") for pes in (2, 8) for tcp in (False, True)]
 Seen = dict[tuple[str, int], list[float]]  # (what, bytes) -> the figure of each round
@@ -140,12 +141,16 @@ def theirs(program: Path, setting: Setting) -> list[dict[str, Any]]:
 def compare(programs: dict[str, Path], rounds: int) -> dict[Setting, dict[str, Seen]]:
     """All figures of both libraries; those of waiting in percent of a core, the others in microseconds."""
     seen: dict[Setting, dict[str, Seen]] = {
-        s: {"ours": defaultdict(list), "theirs": defaultdict(list)} for s in [*COMPARED, *WAITS, EXCHANGE]
+        s: {"ours": defaultdict(list), "theirs": defaultdict(list)} for s in [*COMPARED, *WAITS, START, EXCHANGE]
     }
     for number in range(rounds):
-        for setting in [*COMPARED, EXCHANGE, *(WAITS if number < 3 else [])]:
+        for setting in [*COMPARED, START, EXCHANGE, *(WAITS if number < 3 else [])]:
             for who, run in (("ours", ours), ("theirs", theirs)) if setting != EXCHANGE else (("ours", ours),):
-                for line in run(programs[who], setting):
+                begin = time.monotonic()
+                lines = run(programs[who], setting)
+                if setting == START:
+                    seen[setting][who]["start", 0].append((time.monotonic() - begin) * 1e6)
+                for line in lines:
                     figure = line["us"] if "us" in line else line["cpu_pct"]
                     seen[setting][who][line["what"], line.get("bytes", 0)].append(figure)
         print(f"round {number + 1}/{rounds}", file=sys.stderr)
@@ -297,6 +302,7 @@ def ratios(seen: dict[Setting, dict[str, Seen]], link: dict[str, dict[int, list[
         "tcp_poll_fetch_ratio": polled("fetch"),
         "tcp_nbi_rate_ratio": over(tcp, "nbi", 8),
         "barrier8_ratio": over(eight, "barrier", 0),
+        "start8_ratio": over(START, "start", 0),
         "idle_cpu_pct": most("idle"),
         "barrier_cpu_1s_pct": most("barrier"),
     }

@@ -228,7 +228,8 @@ int main(int argc, char** argv) {
   fetched = shmem_malloc(largest);
   counter = shmem_malloc(sizeof *counter);
   if (!area || !source || !fetched || !counter || argc != 2 || pes < 2) {
-    if (me == 0) fprintf(stderr, "one_sided: alone, together, exchange or wait, on at least 2 PEs with 16 MiB each\n");
+    if (me == 0)
+      fprintf(stderr, "one_sided: alone, together, exchange, wait or start, on at least 2 PEs with 16 MiB each\n");
     shmem_global_exit(2);
   }
   memset(area, 0, largest);
@@ -242,7 +243,7 @@ int main(int argc, char** argv) {
     together();
   else if (strcmp(argv[1], "exchange") == 0 && pes == 2)
     exchange();
-  else
+  else if (strcmp(argv[1], "start") != 0)
     wait_a_second();
   shmem_finalize();
   return 0;
