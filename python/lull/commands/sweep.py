@@ -21,6 +21,7 @@ from lull.simulation.sweep import read_sweep
 from lull.simulation.sweep_run import beginning, keep, run_tasks, tasks_left, write_records
 from lull.simulation.sweep_table import csv_text, rows_of, table_of
 from lull.simulation.workers import LocalWorkers, Workers
+from lull.study.kinds import all_results
 
 
 def run_sweep(
@@ -51,7 +52,7 @@ def run_sweep(
     folder = out or Path("results") / f"sweep-{sweep.name}"
     cores = number or len(os.sched_getaffinity(0))
     command = ["lull", "simulate", "--sweep", str(path), *(w for one in assignments for w in ("--set", one))]
-    with StudyState(folder) as state:
+    with StudyState(folder, all_results) as state:
         if words := take_up(state, beginning(sweep), False if fresh else None):
             print(f"lull: {words}", file=sys.stderr)
         with Interrupts() as interrupts:

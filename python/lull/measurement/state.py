@@ -3,7 +3,7 @@
 OUT/.state/study.json          the conditions of the study: description, settings, node, programs
 OUT/.state/<point>/000.json    a repeat, whole if it exists; 000.parquet its samples, 000.log its output
 OUT/<point>/                   the record of a point of which all repeats exist
-OUT/inputs/, OUT/report.html
+OUT/inputs/, OUT/plots/, OUT/report.html, and the results that only some studies write
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -27,15 +27,7 @@ from lull.record import Repeat
 
 STATE = ".state"
 BEGUN = "study.json"
-MADE = (
-    "inputs",
-    "plots",
-    "report.html",
-    "sweep.csv",
-    "points.csv",
-    "choices.json",
-    STATE,
-)  # what --fresh removes in addition to records of points; the state last
+MADE = ("inputs", "plots", "report.html", "sweep.csv")  # by studies of several kinds, and by sweeps
 
 
 class StudyConditions(BaseModel):
@@ -80,12 +72,18 @@ class StudyConditions(BaseModel):
 class StudyState:
     """The folder of a study, locked by one process at a time until `close`.
 
+    Args:
+        out: The folder.
+        results: Names the files that studies of any kind write into such a folder, in addition to `MADE`. It is called
+            only when the content of the folder is removed or moved, because it imports every kind of study.
+
     Raises:
         LullError: The folder cannot be written, holds something else, or another process works in it.
     """
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, results: Callable[[], Iterable[str]]) -> None:
         self.out = out
+        self._results = results
         self._asked = f"keep the study in {out}"
         begun = out / STATE / BEGUN
         try:
@@ -121,8 +119,7 @@ class StudyState:
     def clear(self, points: Sequence[str]) -> None:
         """Remove only what earlier runs made here; if study.json is damaged, for the present `points`."""
         known = self.begun.points if self.begun else points
-        inside = [path for path in (self.out / STATE).iterdir() if path.name != "lock"]
-        for path in [*(self.out / name for name in (*known, *MADE) if name != STATE), *inside]:
+        for path in [*self._made(known), *self._inside()]:  # the state last
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
@@ -141,18 +138,24 @@ class StudyState:
         here = self.out.resolve()  # has a name even if --out is . or ends in ..
         while (aside := here.with_name(f"{here.name}-{number}")).exists():
             number += 1
-        points = self.begun.points if self.begun else []
-        inside = [path for path in (self.out / STATE).iterdir() if path.name != "lock"]
-        inside.sort(key=lambda path: path.name == BEGUN)
+        made = self._made(self.begun.points if self.begun else [])
+        inside = sorted(self._inside(), key=lambda path: path.name == BEGUN)
         try:
             (aside / STATE).mkdir(parents=True)
-            for path in [self.out / name for name in (*points, *MADE) if name != STATE] + inside:
+            for path in [*made, *inside]:
                 if path.exists():
                     path.rename(aside / path.relative_to(self.out))
         except OSError as error:
             raise LullError(self._asked, describe_os_error(error), "name another folder with --out") from error
         self.begun = None
         return aside
+
+    def _made(self, points: Sequence[str]) -> list[Path]:
+        """What this study, or another that used the folder before, may have written beside the state."""
+        return [self.out / name for name in (*points, *MADE, *self._results())]
+
+    def _inside(self) -> list[Path]:
+        return [path for path in (self.out / STATE).iterdir() if path.name != "lock"]
 
     def log(self, point: str, index: int) -> Path:
         """The file for the output of a repeat; warm-ups have a negative index."""

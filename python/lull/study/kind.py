@@ -1,11 +1,11 @@
-"""A kind of study: the tables of its file, the options of `lull study` that it accepts, and how it runs.
+"""A kind of study: the tables of its file, the options of `lull study` that it accepts, how it runs, what it writes.
 
 A kind is a folder of this room whose `kind.py` defines `KIND`, and a row in `kinds.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from lull.study.file import Study
 
 Of = TypeVar("Of", bound=Study)
+Results = Callable[[], Iterable[str]]  # names the files that studies of any kind write, which `StudyState` may remove
 
 RUNNING = frozenset({"--quick", "--resume", "--fresh", "--out"})  # options of every kind that runs something
 
@@ -57,4 +58,5 @@ class StudyKind(Generic[Of]):
     name: str  # `kind` in the file
     description: type[Of]  # the tables of the file
     options: frozenset[str]  # the options of `lull study` that it accepts
-    run: Callable[[Of, Request], None]  # runs the missing points, prints the results and writes the report
+    run: Callable[[Of, Request, Results], None]  # runs the missing points, prints the results and writes the report
+    results: tuple[str, ...] = ()  # files that it writes into the results folder beside `MADE`; --fresh removes them

@@ -41,7 +41,12 @@ def run_study(request: Request) -> None:
             raise UsageError(
                 f"run the study {request.path.stem}", f"{option} is not for studies of {kind.name}", "leave it out"
             )
-    kind.run(whole, request)
+    kind.run(whole, request, all_results)
+
+
+def all_results() -> list[str]:
+    """The files that studies write into the results folder, of every kind: another kind may have used it before."""
+    return [name for kind in KINDS for name in _kind(kind).results]
 
 
 def _read(path: Path) -> tuple[StudyKind[Study], Study]:

@@ -13,8 +13,10 @@ from conftest import Lull
 from lull import _core
 from lull.base import installed
 from lull.base.errors import LullError
+from lull.measurement.state import MADE
 from lull.model.machine import Machine, Transport
 from lull.study.choices.description import StudyOfChoices, WrongMachine
+from lull.study.choices.kind import KIND
 from lull.study.choices.points import all_groups
 from lull.study.choices.regret import better, ratio, regret
 from lull.study.choices.rows import after_a_tenth
@@ -208,6 +210,8 @@ def test_each_point_says_what_auto_was_worth(study: Lull) -> None:
     assert "has not been calibrated" in done.stderr
     data = found_in(study.folder / "results" / "study-small")
     small, large = data["points"]
+    made = {path.name for path in (study.folder / "results" / "study-small").iterdir()}
+    assert {name for name in made if not name.startswith("application-")} <= {".state", *MADE, *KIND.results}
     assert small["regret"]["best"] == "quick" and small["regret"]["told"] == pytest.approx(1)
     assert set(small["took"]) == {"auto", "slow", "quick"} and set(large["took"]) == {"auto", "quick"}
     assert small["took"]["slow"]["seconds"] == [2, 2, 2] and small["took"]["slow"]["joules"] is None

@@ -14,7 +14,8 @@ import pytest
 from bounds import TIMEOUT_S
 from conftest import Lull, gone, processes_with, wait_until
 from lull import record
-from lull.measurement.state import StudyState
+from lull.measurement.state import MADE, StudyState
+from lull.study.kinds import all_results
 
 PROGRAM = """
 import json, os, sys, time
@@ -97,6 +98,7 @@ def test_every_point_has_a_whole_record_and_the_report_is_written(study: Lull) -
         assert run.label == name
         assert sorted(pc.unique(record.read_samples(out / name)["repeat"]).to_pylist()) == [0, 1, 2]
     assert record.read(out / "pause-0_1.input-none").factors == {"pause": 0.1, "input": "none"}
+    assert {path.name for path in out.iterdir()} == {".state", *points(out), *MADE} - {"plots", "sweep.csv"}
     assert (out / "report.html").stat().st_size > 0
     assert str(Path("results/study-small/report.html")) in done.stdout
 
@@ -175,7 +177,7 @@ def test_killed_at_any_moment_it_leaves_no_child_and_goes_on_where_it_was(study:
 def test_a_search_for_finished_repeats_finds_none_that_is_half_written(tmp_path: Path, monkeypatch) -> None:
     seen = []
     monkeypatch.setattr(os, "fsync", lambda _: seen.append([*tmp_path.rglob("*.json"), *tmp_path.rglob("*.parquet")]))
-    with StudyState(tmp_path) as state:
+    with StudyState(tmp_path, tuple) as state:
         for name in ("000.json", "000.parquet"):
             state.write(tmp_path / ".state" / "point" / name, b"{}")
             seen.append([path.name for path in (tmp_path / ".state" / "point").iterdir()])
@@ -231,6 +233,29 @@ def test_another_study_in_the_folder_is_moved_aside_and_not_lost(study: Lull) ->
     for folder in (results / "study-small-quick", results / "study-small-quick-1"):
         assert {point.name for point in folder.glob("pause-*")} == points
         assert (folder / "report.html").exists()
+
+
+def test_the_results_of_another_kind_of_study_are_removed_or_moved_aside(study: Lull) -> None:
+    out = study.folder / "results" / "study-small-quick"
+    others = {*all_results(), "sweep.csv"}
+    assert {"points.csv", "choices.json"} < others
+
+    def left_by_others(folder: Path) -> set[str]:
+        return {path.name for path in folder.iterdir()} & others
+
+    assert study.run("study", "./small.toml", "--quick").returncode == 0
+    assert not left_by_others(out)
+    for name in others:
+        (out / name).write_text("from a study of another kind")
+    assert study.run("study", "./small.toml", "--quick").returncode == 0
+    assert left_by_others(out) == others, "the same study goes on in the folder as it is"
+    (study.folder / "small.toml").write_text(STUDY.replace("measure.runs = 2", "measure.runs = 1"))
+    assert study.run("study", "./small.toml", "--quick").returncode == 0
+    assert not left_by_others(out) and left_by_others(out.with_name(f"{out.name}-1")) == others
+    for name in others:
+        (out / name).write_text("from a study of another kind")
+    assert study.run("study", "./small.toml", "--quick", "--fresh").returncode == 0
+    assert not left_by_others(out)
 
 
 def test_two_at_once_in_one_folder_are_refused(study: Lull) -> None:

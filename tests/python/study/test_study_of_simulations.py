@@ -12,10 +12,12 @@ from bounds import TIMEOUT_S
 from conftest import Lull, wait_until
 from lull.base import installed
 from lull.base.errors import LullError
+from lull.measurement.state import MADE
 from lull.study.kinds import read_study
 from lull.study.simulations.description import Bound, Grid, Statement, StudyOfSimulations
 from lull.study.simulations.figures import drawings
 from lull.study.simulations.grids import all_points, workloads_of
+from lull.study.simulations.kind import KIND
 from lull.study.simulations.rows import Row, csv_text
 from lull.study.simulations.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED, judge
 
@@ -309,6 +311,7 @@ def test_a_small_study_runs_resumes_and_tells(lull: Lull) -> None:
     out = lull.folder / "results" / "study-small-quick"
     rows = list(csv.DictReader((out / "points.csv").open()))
     assert len(rows) == 6 + 3 * 2
+    assert {path.name for path in out.iterdir()} <= {".state", *MADE, *KIND.results}
     assert all(float(one["slowdown"]) == 0 for one in rows if one["mode"] == "active")
     report = (out / "report.html").read_text()
     assert "Does it sleep?" in report

@@ -11,12 +11,12 @@ from lull.base.native import unknown_variables
 from lull.base.terminal import output
 from lull.measurement.state import StudyState, take_up
 from lull.study.choices.description import StudyOfChoices
-from lull.study.kind import RUNNING, Request, StudyKind
+from lull.study.kind import RUNNING, Request, Results, StudyKind
 from lull.study.runs.points import Places
 from lull.study.runs.runner import beginning, prepare_inputs
 
 
-def run(whole: StudyOfChoices, request: Request) -> None:
+def run(whole: StudyOfChoices, request: Request, results: Results) -> None:
     """Run the missing repeats, predict every choice, and report the regret of `auto`."""
     # Imported late: plots and model take time to import, and a mistake in a file should be reported at once.
     from lull.model.machine import HERE, kept_machine, read_machine
@@ -37,7 +37,7 @@ def run(whole: StudyOfChoices, request: Request) -> None:
     possible = [one.point for group in all_groups(chosen, places, wrong_machine=True) for one in group.members]
     for line in unknown_variables():
         print(f"lull: {line}", file=sys.stderr)
-    with StudyState(folder) as state:
+    with StudyState(folder, results) as state:
         if words := take_up(
             state, beginning(request.path.stem, request.quick, chosen, possible, places), request.resume
         ):
@@ -58,4 +58,4 @@ def run(whole: StudyOfChoices, request: Request) -> None:
     console.print(Text(f"every figure in {folder / 'choices.json'}, report in {report}"), soft_wrap=True)
 
 
-KIND = StudyKind("choices", StudyOfChoices, RUNNING, run)
+KIND = StudyKind("choices", StudyOfChoices, RUNNING, run, results=("choices.json",))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from lull.base.terminal import output
-from lull.study.kind import Request, StudyKind
+from lull.study.kind import Request, Results, StudyKind
 from lull.study.publications.description import StudyOfPublications
 
 
-def run(whole: StudyOfPublications, _: Request) -> None:
+def run(whole: StudyOfPublications, _request: Request, _results: Results) -> None:
     """Print what publications report, next to what the model computes for their machines."""
     # Imported late: the model takes time to import, and a mistake in a file should be reported at once.
     from lull.study.publications.results import tell

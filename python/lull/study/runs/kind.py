@@ -12,13 +12,13 @@ from lull.base.native import unknown_variables
 from lull.base.terminal import output
 from lull.measurement.state import StudyState, take_up
 from lull.study import paper_table
-from lull.study.kind import RUNNING, Request, StudyKind
+from lull.study.kind import RUNNING, Request, Results, StudyKind
 from lull.study.runs.description import StudyOfRuns
 from lull.study.runs.points import Places, Point, all_points, prepare_command
 from lull.study.runs.runner import beginning, hosts_of, prepare_inputs, run_points
 
 
-def run(whole: StudyOfRuns, request: Request) -> None:
+def run(whole: StudyOfRuns, request: Request, results: Results) -> None:
     """Run the missing points, print the comparisons and the paper's claims, and write the report."""
     chosen = whole.made_quick() if request.quick else whole
     folder = request.folder
@@ -28,7 +28,7 @@ def run(whole: StudyOfRuns, request: Request) -> None:
         print(f"lull: {line}", file=sys.stderr)
     prepares = [prepare_command(chosen, places, name, places.inputs / name) for name in chosen.prepare]
     begun = beginning(request.path.stem, request.quick, chosen, points, places, prepares=prepares)
-    with StudyState(folder) as state:
+    with StudyState(folder, results) as state:
         if words := take_up(state, begun, request.resume):
             print(f"lull: {words}", file=sys.stderr)
         if all((folder / point.name).exists() for point in points):

@@ -10,11 +10,11 @@ from rich.text import Text
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.terminal import output
 from lull.measurement.state import StudyState, take_up
-from lull.study.kind import RUNNING, Request, StudyKind
+from lull.study.kind import RUNNING, Request, Results, StudyKind
 from lull.study.simulations.description import StudyOfSimulations
 
 
-def run(whole: StudyOfSimulations, request: Request) -> None:
+def run(whole: StudyOfSimulations, request: Request, results: Results) -> None:
     """Simulate the missing points of the grids and names in the request, and report all results."""
     # Imported late: plots take time to import, and a mistake in a file should be reported at once.
     from lull.study.simulations import running
@@ -28,7 +28,7 @@ def run(whole: StudyOfSimulations, request: Request) -> None:
     points = all_points(chosen)
     names = selected(points, request.grids, request.only, asked=f"run the study {request.path.stem}")
     taken = read_earlier_rows(take, points) if take else {}
-    with StudyState(request.folder) as state:
+    with StudyState(request.folder, results) as state:
         if words := take_up(state, running.beginning(request.path.stem, request.quick, points), request.resume):
             print(f"lull: {words}", file=sys.stderr)
         missing = running.points_left(points, state)
@@ -56,4 +56,10 @@ def run(whole: StudyOfSimulations, request: Request) -> None:
     console.print(Text(f"table in {request.folder / 'points.csv'}, report in {report}"), soft_wrap=True)
 
 
-KIND = StudyKind("simulations", StudyOfSimulations, RUNNING | {"--grid", "--only", "--workers", "--take"}, run)
+KIND = StudyKind(
+    "simulations",
+    StudyOfSimulations,
+    RUNNING | {"--grid", "--only", "--workers", "--take"},
+    run,
+    results=("points.csv",),
+)
