@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from lull.base.errors import LullError, UsageError
 from lull.study.file import Study, nearest, read_toml, validated
@@ -17,6 +17,7 @@ KINDS = {
     "choices": "lull.study.choices.kind",
     "publications": "lull.study.publications.kind",
 }
+DEFAULT: Final = "runs"
 
 
 def read_study(path: Path) -> Study:
@@ -52,12 +53,12 @@ def all_results() -> list[str]:
 def _read(path: Path) -> tuple[StudyKind[Study], Study]:
     asked = f"read the study {path}"
     content = read_toml(path, asked)
-    name = content.get("kind", "runs")
+    if "kind" not in content:
+        _check_default_fits(content, asked)
+    name = content.get("kind", DEFAULT)
     if name not in KINDS:
         raise LullError(asked, f"kind: there is no {name!r}", nearest(str(name), list(KINDS)))
     kind = _kind(name)
-    if "kind" not in content and (other := _kind_with_the_keys_of(content)):
-        raise LullError(asked, f"it has the tables of a study of {other}", f'write kind = "{other}" at its top')
     return kind, validated(kind.description, content, asked)
 
 
@@ -65,8 +66,30 @@ def _kind(name: str) -> StudyKind[Study]:
     return cast(StudyKind[Study], importlib.import_module(KINDS[name]).KIND)
 
 
-def _kind_with_the_keys_of(content: dict[str, Any]) -> str | None:
-    """The kind that has all keys of a file, if studies of runs do not."""
-    if content.keys() <= _kind("runs").description.model_fields.keys():
-        return None
-    return next((name for name in KINDS if content.keys() <= _kind(name).description.model_fields.keys()), None)
+def _check_default_fits(content: dict[str, Any], asked: str) -> None:
+    """Check that a file without `kind` is not one of another kind, as far as its keys tell.
+
+    Raises:
+        LullError: Another kind has all keys of the file; and the default kind lacks one, or requires more.
+    """
+    keys = _kind(DEFAULT).description.model_fields
+    required = [key for key, field in keys.items() if field.is_required() and key not in Study.model_fields]
+    missing = [key for key in required if key not in content]
+    if content.keys() <= keys.keys() and not missing:
+        return
+    fitting = [name for name in KINDS if content.keys() <= _kind(name).description.model_fields.keys()]
+    if fitting and DEFAULT not in fitting:
+        raise LullError(
+            asked, f"it has the tables of a study of {fitting[0]}", f'write kind = "{fitting[0]}" at its top'
+        )
+    if others := [f'"{name}"' for name in fitting if name != DEFAULT]:
+        raise LullError(
+            asked,
+            f"it says no kind, so it is read as a study of {DEFAULT}, which requires {_listed(missing, 'and')}",
+            f"add {'it' if len(missing) == 1 else 'them'}, or write kind = {_listed(others, 'or')} at its top",
+        )
+
+
+def _listed(names: list[str], word: str) -> str:
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last

@@ -129,6 +129,14 @@ def test_the_studies_that_come_with_lull_are_well_formed() -> None:
         ("kind = 3", "kind: there is no 3"),
         ("[simulation]", 'it has the tables of a study of simulations; write kind = "simulations" at its top'),
         ("[[papers]]", 'it has the tables of a study of publications; write kind = "publications" at its top'),
+        (
+            "",
+            "it says no kind, so it is read as a study of runs, which requires command, factors and compare; "
+            'add them, or write kind = "simulations", "choices" or "publications" at its top',
+        ),
+        ("[measure]", 'add them, or write kind = "choices" at its top'),
+        ('command = ["x"]\n[factors]', "compare: Field required"),
+        ('kind = "runs"', "command: Field required"),
         ('kind = "runs"\n[simulation]', "no key 'simulation' here"),
         ("[simulatoin]", "no key 'simulatoin' here"),
     ],
