@@ -56,7 +56,7 @@ def _read(path: Path) -> tuple[StudyKind[Study], Study]:
     if "kind" not in content:
         _check_default_fits(content, asked)
     name = content.get("kind", DEFAULT)
-    if name not in KINDS:
+    if not isinstance(name, str) or name not in KINDS:
         raise LullError(asked, f"kind: there is no {name!r}", nearest(str(name), list(KINDS)))
     kind = _kind(name)
     return kind, validated(kind.description, content, asked)

@@ -127,6 +127,7 @@ def test_the_studies_that_come_with_lull_are_well_formed() -> None:
     [
         ('kind = "run"', "kind: there is no 'run'; did you mean runs?"),
         ("kind = 3", "kind: there is no 3"),
+        ('kind = ["runs"]', "kind: there is no ['runs']"),
         ("[simulation]", 'it has the tables of a study of simulations; write kind = "simulations" at its top'),
         ("[[papers]]", 'it has the tables of a study of publications; write kind = "publications" at its top'),
         (
