@@ -35,13 +35,9 @@ from lull.record.table import COLUMNS
 from lull.simulation import account
 from lull.statistics import bootstrap, formatting
 from lull.study import file
-from lull.study.choices import description as choices
-from lull.study.kinds import read_study
-from lull.study.publications import description as publications
+from lull.study.kinds import DEFAULT, KINDS, read_study, study_kind
 from lull.study.publications import results as publications_told
 from lull.study.publications import screen as publications_screen
-from lull.study.runs import description as runs
-from lull.study.simulations import description as simulated
 from openshmem import Interface
 
 IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md to which other pages refer
@@ -217,23 +213,17 @@ def export_columns() -> str:
 
 
 def study_toml() -> str:
-    """The tables of a file of a study of runs, and the one that other kinds share."""
-    return f"{models_in(runs.StudyOfRuns, file.StudyTable)}\n\n{model(file.Paper)}"
+    """A section for each kind of study; the table that several kinds share stands in the first."""
+    first, *others = map(kind_of_study, KINDS)
+    return "\n\n".join([first, model(file.Paper), *others])
 
 
-def simulated_study_toml() -> str:
-    """The tables of a file of a study of simulations."""
-    return models_in(simulated.StudyOfSimulations, file.StudyTable)
-
-
-def choices_study_toml() -> str:
-    """The tables of a file of a study of choices."""
-    return models_in(choices.StudyOfChoices, file.StudyTable)
-
-
-def publications_study_toml() -> str:
-    """The tables of a file of a study of publications."""
-    return models_in(publications.StudyOfPublications, file.StudyTable)
+def kind_of_study(name: str) -> str:
+    """The section of a kind of study: how a file chooses it, the sentence of its docstring, and its tables."""
+    words = inspect.cleandoc(importlib.import_module(KINDS[name]).__doc__ or "").partition(": ")[2]
+    without = " or no `kind`" if name == DEFAULT else ""
+    chosen = f'These studies have `kind = "{name}"`{without}. {words[0].upper()}{words[1:]}'
+    return f"## Studies of {name}\n\n{chosen}\n\n{models_in(study_kind(name).description, file.StudyTable)}"
 
 
 def published_machines() -> str:
@@ -539,9 +529,6 @@ GENERATED: dict[str, Callable[[], str]] = {
     "coverage": lines_that_run,
     "export-columns": export_columns,
     "study-toml": study_toml,
-    "simulated-study-toml": simulated_study_toml,
-    "choices-study-toml": choices_study_toml,
-    "publications-study-toml": publications_study_toml,
     "published-machines": published_machines,
     "comparison-json": comparison_json,
     "simulate-toml": simulate_toml,

@@ -1,6 +1,6 @@
 """The file of a study of any kind: how it is found and read, and the keys that every kind has.
 
-kind                 runs, simulations, choices or publications: determines the tables of the file (kinds.py)
+kind                 one of KINDS in kinds.py: determines the tables of the file
 title, question      the question
 note                 what a reader must know to judge the results
 [paper]              the publication that asks the question

@@ -1,6 +1,8 @@
 """A kind of study: the tables of its file, the options of `lull study` that it accepts, how it runs, what it writes.
 
-A kind is a folder of this room whose `kind.py` defines `KIND`, and a row in `kinds.py`.
+A kind is a folder of this room whose `kind.py` defines `KIND`, and a row in `kinds.py`. Its section of
+docs/reference/study-toml.md is generated: the docstring of `kind.py`, which is 'Studies of NAME: ' and a sentence; then
+`description` and the other models of its module, with their docstrings and the comments after their fields.
 """
 
 from __future__ import annotations

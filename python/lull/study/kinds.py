@@ -47,7 +47,12 @@ def run_study(request: Request) -> None:
 
 def all_results() -> list[str]:
     """The files that studies write into the results folder, of every kind: another kind may have used it before."""
-    return [name for kind in KINDS for name in _kind(kind).results]
+    return [name for kind in KINDS for name in study_kind(kind).results]
+
+
+def study_kind(name: str) -> StudyKind[Study]:
+    """Import the kind of this name, one of `KINDS`."""
+    return cast(StudyKind[Study], importlib.import_module(KINDS[name]).KIND)
 
 
 def _read(path: Path) -> tuple[StudyKind[Study], Study]:
@@ -58,12 +63,8 @@ def _read(path: Path) -> tuple[StudyKind[Study], Study]:
     name = content.get("kind", DEFAULT)
     if not isinstance(name, str) or name not in KINDS:
         raise LullError(asked, f"kind: there is no {name!r}", nearest(str(name), list(KINDS)))
-    kind = _kind(name)
+    kind = study_kind(name)
     return kind, validated(kind.description, content, asked)
-
-
-def _kind(name: str) -> StudyKind[Study]:
-    return cast(StudyKind[Study], importlib.import_module(KINDS[name]).KIND)
 
 
 def _check_default_fits(content: dict[str, Any], asked: str) -> None:
@@ -72,12 +73,12 @@ def _check_default_fits(content: dict[str, Any], asked: str) -> None:
     Raises:
         LullError: Another kind has all keys of the file; and the default kind lacks one, or requires more.
     """
-    keys = _kind(DEFAULT).description.model_fields
+    keys = study_kind(DEFAULT).description.model_fields
     required = [key for key, field in keys.items() if field.is_required() and key not in Study.model_fields]
     missing = [key for key in required if key not in content]
     if content.keys() <= keys.keys() and not missing:
         return
-    fitting = [name for name in KINDS if content.keys() <= _kind(name).description.model_fields.keys()]
+    fitting = [name for name in KINDS if content.keys() <= study_kind(name).description.model_fields.keys()]
     if fitting and DEFAULT not in fitting:
         raise LullError(
             asked, f"it has the tables of a study of {fitting[0]}", f'write kind = "{fitting[0]}" at its top'

@@ -1,5 +1,7 @@
 """The description of a study, its points, and the verdict on a claim: pure parts."""
 
+import importlib
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,7 +11,7 @@ from lull.base import installed
 from lull.base.errors import LullError
 from lull.measurement.progress import in_words
 from lull.record import EnergyKind
-from lull.study.kinds import read_study
+from lull.study.kinds import KINDS, read_study, study_kind
 from lull.study.runs.claims import DOES_NOT, REPRODUCES, UNDECIDED, ObservedRatio, StudyComparison, find, judge
 from lull.study.runs.description import Check, PaperResult, StudyOfRuns
 from lull.study.runs.points import Places, all_points, pairs
@@ -149,6 +151,14 @@ def test_a_kind_that_does_not_fit_the_file_is_one_line(tmp_path: Path, text: str
         read_study(path)
     assert words in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_kind_is_described_where_the_reference_looks_for_it(name: str) -> None:
+    kind = study_kind(name)
+    assert kind.name == name
+    assert re.fullmatch(rf"Studies of {name}: \w[^\n]*\.", importlib.import_module(KINDS[name]).__doc__ or "")
+    assert kind.description.__doc__
 
 
 @pytest.mark.parametrize(

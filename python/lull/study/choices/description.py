@@ -97,7 +97,11 @@ class QuickChoices(StudyTable):
 
 
 class StudyOfChoices(Study):
-    """A whole study."""
+    """A whole study of choices.
+
+    [Meaning](#meaning) and [Prepare](#prepare) are those of studies of runs. In `exclude`, `choice` is the alternative.
+    `counted`, `wrong`, `start` and `wrong_start` are further runs of `auto` that the study needs.
+    """
 
     kind: Literal["choices"]
     measure: MeasureInTurns = MeasureInTurns()

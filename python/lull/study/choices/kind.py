@@ -1,4 +1,4 @@
-"""Studies of choices: what Lull chooses, every fixed choice, and the model's predictions for them."""
+"""Studies of choices: what Lull chooses is compared with every fixed choice and with the model's predictions."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class StudyOfPublications(Study):
     """A whole study of publications."""
 
     kind: Literal["publications"]
-    machines: dict[str, dict[str, Any]] = Field(default={})  # tables of a machine file
+    machines: dict[str, dict[str, Any]] = Field(default={})  # tables of a [machine file](machine-toml.md)
     papers: list[PublishedPaper] = Field(min_length=1)
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Studies of publications: what papers report, next to what the model computes for their machines; nothing runs."""
+"""Studies of publications: nothing runs; what papers report is compared with what the model computes."""
 
 from __future__ import annotations
 

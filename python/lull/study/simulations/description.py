@@ -120,7 +120,11 @@ class QuickSimulations(StudyTable):
 
 
 class StudyOfSimulations(Study):
-    """A whole study of simulations."""
+    """A whole study of simulations.
+
+    The factors in `only`, `at`, `minus` and `for_each` are `topology`, `mapping`, `application`, `processes`,
+    `workload` (0 for an application alone, from 1 for random workloads), `mode` and `hold`.
+    """
 
     kind: Literal["simulations"]
     paper: Paper | None = None
