@@ -8,10 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from lull.base import installed
-from lull.base.errors import LullError
+from lull.base.errors import LullError, UsageError
 from lull.measurement.progress import in_words
 from lull.record import EnergyKind
-from lull.study.kinds import KINDS, read_study, study_kind
+from lull.study.kind import Request
+from lull.study.kinds import KINDS, read_study, run_study, study_kind
 from lull.study.runs.claims import DOES_NOT, REPRODUCES, UNDECIDED, ObservedRatio, StudyComparison, find, judge
 from lull.study.runs.description import Check, PaperResult, StudyOfRuns
 from lull.study.runs.points import Places, all_points, pairs
@@ -151,6 +152,49 @@ def test_a_kind_that_does_not_fit_the_file_is_one_line(tmp_path: Path, text: str
         read_study(path)
     assert words in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
+
+
+SONGS = '''
+"""Studies of songs: every point is a song."""
+from typing import Literal
+from lull.measurement.state import StudyConditions, StudyState, take_up
+from lull.study.file import Study
+from lull.study.kind import RUNNING, StudyKind
+
+class StudyOfSongs(Study):
+    """A whole study of songs."""
+    kind: Literal["songs"]
+    songs: list[str]
+
+def run(whole, request, results):
+    now = StudyConditions(
+        study="s", quick=False, description="", settings={}, node="", programs={}, points=whole.songs
+    )
+    with StudyState(request.folder, results) as state:
+        take_up(state, now, request.resume)
+        state.write(state.out / "songs.txt", "".join(whole.songs).encode())
+
+KIND = StudyKind("songs", StudyOfSongs, RUNNING, run, results=("songs.txt",))
+'''
+
+
+def test_another_kind_takes_a_module_and_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kind_of_songs.py").write_text(SONGS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(KINDS, "songs", "kind_of_songs")
+    file, out = tmp_path / "s.toml", tmp_path / "out"
+    file.write_text('kind = "songs"\ntitle = "t"\nquestion = "q"\nsongs = ["a"]\n')
+    run_study(Request(file, out=out))
+    assert (out / "songs.txt").read_text() == "a"
+    file.write_text(file.read_text().replace('"a"', '"b"'))
+    (out / "choices.json").write_text("from a study of choices")
+    run_study(Request(file, out=out, resume=False))
+    assert {path.name for path in out.iterdir()} == {".state", "songs.txt"}
+    with pytest.raises(UsageError, match="--grid is not for studies of songs"):
+        run_study(Request(file, out=out, grids=("x",)))
+    file.write_text('title = "t"\nquestion = "q"\nsongs = ["a"]\n')
+    with pytest.raises(LullError, match='write kind = "songs" at its top'):
+        read_study(file)
 
 
 @pytest.mark.parametrize("name", KINDS)
