@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import signal
 import struct
 import subprocess
@@ -188,13 +189,15 @@ def test_a_signal_while_idle_power_is_measured_leaves_nothing(lull: Lull) -> Non
 
 
 def test_a_measurement_in_progress_publishes_its_readings_and_takes_them_back(lull: Lull) -> None:
-    process = lull.start("measure", "--publish", "--runs", "2", "--out", "r", "sleep", "2")
+    wait = "until test -e enough; do sleep 0.02; done"
+    process = lull.start("measure", "--publish", "--runs", "2", "--out", "r", "sh", "-c", wait)
     folder = folder_beside(lull.folder / "r")
     assert wait_until(lambda: list(folder.glob("[!.]*.json")))
     [path] = folder.glob("[!.]*.json")
     reading = json.loads(path.read_text())
-    assert reading["measuring"]["label"] == "sleep"
+    assert reading["measuring"]["label"] == "sh"
     assert reading["channels"]
+    (lull.folder / "enough").touch()
     process.communicate(timeout=TIMEOUT_S)
     assert not folder.exists()
     assert (lull.folder / "r" / "run.json").exists()
@@ -214,8 +217,12 @@ class Terminal:
         return {screen[-1].strip() for screen in self.during}
 
 
+POWER = re.compile(r"[1-9]\d* s  .* W")  # what the last line shows from the first second on
+UNTIL_SHOWN = "until test -e shown; do sleep 0.05; done"
+
+
 def on_a_terminal(lull: Lull, *args: str) -> Terminal:
-    """Run `lull ARGS` as the foreground of a terminal."""
+    """Run `lull ARGS` as the foreground of a terminal; the file `shown` appears once the last line shows the power."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
     seen: list[bytes] = []
@@ -229,6 +236,8 @@ def on_a_terminal(lull: Lull, *args: str) -> Terminal:
                 seen.append(chunk)
                 stream.feed(chunk)
                 during.append(list(screen.display))
+                if POWER.search(during[-1][-1]):
+                    (lull.folder / "shown").touch()
         except OSError:
             return
 
@@ -255,19 +264,18 @@ def on_a_terminal(lull: Lull, *args: str) -> Terminal:
 
 
 def test_on_a_terminal_the_last_line_shows_the_power_and_is_given_back(lull: Lull) -> None:
-    seen = on_a_terminal(lull, "measure", "--runs", "2", "--out", "r", "sh", "-c", "echo hello; sleep 1.5")
+    seen = on_a_terminal(lull, "measure", "--runs", "2", "--out", "r", "sh", "-c", f"echo hello; {UNTIL_SHOWN}")
     assert seen.code == 0
-    assert any(foot.startswith("sh 1/2, 1 s  ") and " W" in foot for foot in seen.feet), seen.feet
-    assert not any(" 1 s  " in line for line in seen.after)
+    assert any(foot.startswith("sh 1/2, ") and POWER.search(foot) for foot in seen.feet), seen.feet
+    assert not any(POWER.search(line) for line in seen.after)
     assert seen.after[0] == "hello"
     assert seen.after[1].startswith("lull: sh 1/2: ")
     assert any(line == "lull: record in r" for line in seen.after)
 
 
 def test_what_the_program_prints_stays_whole_around_the_line(lull: Lull) -> None:
-    script = (
-        'i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i; done; printf half; sleep 1.3; echo " done"; sleep 0.7'
-    )
+    lines = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i; done; printf half"
+    script = f'{lines}; {UNTIL_SHOWN}; echo " done"; sleep 0.7'
     seen = on_a_terminal(lull, "measure", "--out", "r", "sh", "-c", script)
     assert "half done" in seen.after
     last = seen.after.index("half done")

@@ -105,7 +105,8 @@ def test_a_textfile_is_whole_at_any_time_and_gone_in_the_end(lull: Lull) -> None
 
 
 def test_a_measurement_in_progress_is_exported_until_it_ends(lull: Lull) -> None:
-    running = lull.start("measure", "--publish", "--out", "r", "--label", "app", "sleep", "5")
+    wait = "until test -e enough; do sleep 0.02; done"
+    running = lull.start("measure", "--publish", "--out", "r", "--label", "app", "sh", "-c", wait)
     live = lull.folder / ".r.live"
     assert wait_until(lambda: list(live.glob("[!.]*.json")))
     process = lull.start("export", "r", "--listen", "127.0.0.1:0")
@@ -113,6 +114,7 @@ def test_a_measurement_in_progress_is_exported_until_it_ends(lull: Lull) -> None
     match = re.search(r"http://\S+", process.stderr.readline())
     assert match is not None
     during = scrape(match[0])
+    (lull.folder / "enough").touch()
     running.communicate(timeout=TIMEOUT_S)
     after = scrape(match[0])
     process.terminate()
