@@ -213,6 +213,7 @@ class NodeAgent:
         known = {*shared.announced_here(), *self._inherited, job.place.rank}
         self._began = self._looked_around = time.monotonic()
         self._members = {rank: _Member(report=self._inherited.get(rank)) for rank in known}
+        self._members[job.place.rank].report = self._report  # exists if our command ended under an earlier reader
         first = take_anchor()
         meter.start()
         takeover_ends = time.monotonic() + TAKEOVER_S

@@ -22,6 +22,7 @@ from records import output
 MPIRUN = ["mpirun", "--oversubscribe", "-n"]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 SLEEP = ("sh", "-c", "sleep 0.4")
+SHORT = "20"  # seconds that a test waits for a rank that never reports; on a busy machine the others need some to start
 
 
 def can_emulate_hosts() -> bool:
@@ -96,6 +97,10 @@ def marked(seconds: float) -> tuple[str, str, str]:
     return "sh", "-c", f"touch running-$SLURM_PROCID; exec sleep {seconds}"
 
 
+def marked_until(file: str, then: str = "true") -> tuple[str, str, str]:
+    return "sh", "-c", f"touch running-$SLURM_PROCID; until test -e {file}; do sleep 0.02; done; {then}"
+
+
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun")
 def test_four_ranks_of_mpirun_make_one_record_with_the_energy_of_their_node_once(job: Lull) -> None:
     alone = job.run("measure", "--out", "alone", "--", *MPIRUN, "4", "sleep", "0.5")
@@ -160,10 +165,9 @@ def test_a_rank_that_fails_ends_at_once_so_that_its_launcher_hears_of_it(job: Lu
 
 
 def test_a_reader_that_fails_hands_over_and_ends_at_once(job: Lull) -> None:
-    until = "until test -e {}; do sleep 0.02; done"
-    failing = rank(job, 0, 2, "sh", "-c", f"touch running-0; {until.format('running-1')}; exit 7")
+    failing = rank(job, 0, 2, *marked_until("running-1", "exit 7"))
     wait_for_the_reader(job)
-    other = rank(job, 1, 2, "sh", "-c", f"touch running-1; {until.format('over')}")
+    other = rank(job, 1, 2, *marked_until("over"))
     codes, _ = end(failing)
     assert codes == [7]
     (job.folder / "over").touch()
@@ -198,13 +202,14 @@ def test_ranks_that_are_stopped_before_all_have_come_leave_nothing(job: Lull) ->
 
 
 def test_a_reader_whose_members_have_ended_sleeps(job: Lull) -> None:
-    long = rank(job, 0, 2, *marked(3))
+    long = rank(job, 0, 2, *marked_until("over"))
     wait_for_the_reader(job)
     failing = rank(job, 1, 2, "false")
     codes, _ = end(failing)
     before = cpu_s(long.pid)
     time.sleep(1)
     assert cpu_s(long.pid) - before < 0.2
+    (job.folder / "over").touch()
     codes, said = end(long)
     assert codes == [0], said
     assert [one.exit_code for one in recorded(job).repeats[0].ranks] == [0, 1]
@@ -212,12 +217,13 @@ def test_a_reader_whose_members_have_ended_sleeps(job: Lull) -> None:
 
 @pytest.mark.parametrize("victim", ["reader", "member"])
 def test_a_wrapper_that_is_killed_is_named_and_the_others_are_recorded(job: Lull, victim: str) -> None:
-    first = rank(job, 0, 3, *marked(2))
+    first = rank(job, 0, 3, *marked_until("over"))
     wait_for_the_reader(job)
-    others = [rank(job, number, 3, *marked(2)) for number in (1, 2)]
+    others = [rank(job, number, 3, *marked_until("over")) for number in (1, 2)]
     wait_until_running(job, 3)
     killed, left = (first, others) if victim == "reader" else (others[0], [first, others[1]])
     killed.send_signal(signal.SIGKILL)
+    (job.folder / "over").touch()
     codes, said = end(*left)
     end(killed)
     number = 0 if victim == "reader" else 1
@@ -227,11 +233,27 @@ def test_a_wrapper_that_is_killed_is_named_and_the_others_are_recorded(job: Lull
     assert repeat.exit_code == 1
     assert [one.exit_code for one in repeat.ranks] == [None if one == number else 0 for one in range(3)]
     assert all(total.lower_bound == (victim == "reader") for total in repeat.totals if total.domain is Domain.NODE)
-    assert only_the_record(job, "running-0", "running-1", "running-2")
+    assert only_the_record(job, "over", "running-0", "running-1", "running-2")
+
+
+def test_a_reader_that_is_killed_after_its_members_have_ended_is_replaced(job: Lull) -> None:
+    first = rank(job, 0, 3, *marked_until("over"))
+    wait_for_the_reader(job)
+    others = [rank(job, number, 3, *marked_until("running-0")) for number in (1, 2)]
+    wait_until_running(job, 3)
+    children = [Path(f"/proc/{one.pid}/task/{one.pid}/children") for one in others]
+    assert wait_until(lambda: not any(path.read_text() for path in children))
+    time.sleep(0.3)  # their reports may arrive before or after
+    first.send_signal(signal.SIGKILL)
+    (job.folder / "over").touch()
+    codes, said = end(*others)
+    end(first)
+    assert sorted(codes) == [0, 1], said
+    assert [one.exit_code for one in recorded(job).repeats[0].ranks] == [None, 0, 0]
 
 
 def test_a_rank_that_never_starts_is_waited_for_no_longer_than_the_timeout(job: Lull) -> None:
-    job.env["LULL_NODE_TIMEOUT_S"] = "5"
+    job.env["LULL_NODE_TIMEOUT_S"] = SHORT
     codes, said = end(rank(job, 0, 3), rank(job, 1, 3))
     assert sorted(codes) == [0, 1]
     assert "nothing arrived from rank 2" in said
@@ -258,7 +280,7 @@ def test_two_hosts_on_one_kernel_are_two_nodes(job: Lull) -> None:
 
 @needs_namespaces
 def test_a_node_whose_part_never_arrives_is_said_and_not_waited_for_for_ever(job: Lull) -> None:
-    job.env["LULL_NODE_TIMEOUT_S"] = "5"
+    job.env["LULL_NODE_TIMEOUT_S"] = SHORT
     here = rank(job, 0, 2, *marked(1), host="left")
     there = rank(job, 1, 2, *marked(60), host="right")
     wait_until_running(job, 2)
@@ -274,7 +296,7 @@ def test_a_node_whose_part_never_arrives_is_said_and_not_waited_for_for_ever(job
 
 @needs_namespaces
 def test_when_the_node_that_should_merge_dies_another_does(job: Lull) -> None:
-    job.env["LULL_NODE_TIMEOUT_S"] = "5"
+    job.env["LULL_NODE_TIMEOUT_S"] = SHORT
     first = rank(job, 0, 2, *marked(60), host="left")
     other = rank(job, 1, 2, *marked(1), host="right")
     wait_until_running(job, 2)
