@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | lock | build | develop | test-all | nightly | test-elsewhere | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | mutation N=200 | fuzz-shmem SECONDS=60 | fuzz-readers SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | lock | build | develop | test-all | nightly | test-elsewhere | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | mpi-conformance | mutation N=200 | fuzz-shmem SECONDS=60 | fuzz-readers SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup lock build develop study test test-all nightly test-elsewhere test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance mutation fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
+.PHONY: setup lock build develop study test test-all nightly test-elsewhere test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance mpi-conformance mutation fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages/build.txt pyproject.toml scripts/setup $(wildcard locks/*.txt)
 	@scripts/setup packages/build.txt
@@ -64,7 +64,7 @@ test-all:
 
 # All that is too long for every commit, one after the other; what fails does not keep the rest from running. Fuzzers: an hour each.
 nightly:
-	@failed=; for target in test-all conformance faults stress-waiting sanitize fuzz-shmem fuzz-readers coverage mutation; do \
+	@failed=; for target in test-all conformance mpi-conformance faults stress-waiting sanitize fuzz-shmem fuzz-readers coverage mutation; do \
 	  case $$target in fuzz-*) seconds=SECONDS=3600 ;; *) seconds= ;; esac; \
 	  $(MAKE) --no-print-directory $$target $$seconds || failed="$$failed $$target"; done; \
 	  [ -z "$$failed" ] || { echo "lull: nightly: failed:$$failed" >&2; exit 1; }
@@ -138,6 +138,10 @@ faults: develop
 conformance: develop
 	@scripts/setup packages/test.txt packages/conformance.txt
 	@$(VENV)/bin/python tests/conformance/staged_suites.py $(if $(ONLY),--only '$(ONLY)')
+
+# mpi4py's tests with the MPI libraries of this machine and of PyPI, plain and under each tool that is preloaded; two hours.
+mpi-conformance: develop
+	@$(VENV)/bin/python tests/conformance/mpi_suites.py $(if $(LIBRARY),--library '$(LIBRARY)') $(if $(TESTS),--tests '$(TESTS)')
 
 # Do the tests of the rooms that compute notice a change of the code? N small changes drawn by SEED, each built and tried in a copy:
 # make mutation ROOM=meter N=50; FRESH=1 forgets what earlier calls have found. An hour or two, less in later calls.
