@@ -34,7 +34,7 @@ TAKEOVER_S = 2.0  # time for members of a dead reader, which notice at once, to 
 SOON_S = 0.05
 SELDOM_S = 1.0
 SELDOM_LOOKS = 4  # checks per timeout by nodes that are not the first to merge
-ABANDON_S = 2.0
+ABANDON_S = 10.0  # time for the thread to remove its files once the main thread has given up
 ALONE_S = 4.0  # time after which a rank without members checks whether any will come
 LEAVING_S = 0.3  # time for which a reader whose command failed waits for the others before it leaves
 FOLDER_SUFFIX = ".job-"
@@ -144,6 +144,8 @@ class NodeAgent:
             while True:
                 seat = elect(self._address)
                 try:
+                    if self._abandoned:  # before a file exists
+                        raise _AbandonedError
                     if isinstance(seat, Reader):
                         self._read(seat)
                         return
