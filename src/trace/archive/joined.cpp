@@ -18,8 +18,8 @@ namespace {
 
 std::int64_t started(const raw_process& p) { return p.clocks.empty() ? 0 : p.clocks.front().realtime_ns; }
 
-// The jobs of a run: the processes that a launcher started together. A second process with the same rank and job name
-// belongs to the next job of that name, in order of time.
+// The jobs of a run: the processes that a launcher started together. A second process with the same rank, job name and
+// number of ranks belongs to the next such job, in order of time: MPICH gives spawned jobs no names.
 class jobs_of_run {
  public:
   explicit jobs_of_run(const std::vector<raw_process>& raw) {
@@ -27,9 +27,9 @@ class jobs_of_run {
     for (const raw_process& p : raw)
       if (p.rank >= 0) order.push_back(&p);
     std::ranges::stable_sort(order, {}, [](const raw_process* p) { return started(*p); });
-    std::map<std::pair<std::string, int>, int> claims;
+    std::map<std::tuple<std::string, int, int>, int> claims;
     for (const raw_process* p : order) {
-      const std::pair key(p->job, claims[{p->job, p->rank}]++);
+      const std::tuple key(p->job, p->size, claims[{p->job, p->size, p->rank}]++);
       const auto [job, is_new] = numbers_.try_emplace(key, static_cast<int>(members_.size()));
       if (is_new) members_.emplace_back();
       auto& ranks = members_[static_cast<std::size_t>(job->second)];
@@ -42,7 +42,7 @@ class jobs_of_run {
   [[nodiscard]] const std::vector<std::vector<const raw_process*>>& members() const { return members_; }
 
  private:
-  std::map<std::pair<std::string, int>, int> numbers_;
+  std::map<std::tuple<std::string, int, int>, int> numbers_;  // by name, size, and number among equals
   std::vector<std::vector<const raw_process*>> members_;
 };
 

@@ -253,6 +253,14 @@ TEST_F(archive_test, a_job_and_the_one_that_it_spawned_have_one_communicator) {
   EXPECT_EQ(complaints(), "");
 }
 
+TEST_F(archive_test, jobs_without_names_are_distinguished_by_their_sizes) {
+  leave({.size = 1, .job = "", .pid = 100});
+  leave({.rank = 0, .job = "", .pid = 200, .begin = 2000});
+  leave({.rank = 1, .job = "", .pid = 201, .begin = 2000});
+  EXPECT_THAT(convert().remarks, IsEmpty());
+  EXPECT_THAT(archive_reader(folder_.path()).all().processes, SizeIs(3));
+}
+
 TEST_F(archive_test, groups_of_two_jobs_that_are_merged_are_one_group) {
   recorded_process spawner{.size = 1}, spawned{.size = 1, .job = "k", .pid = 300};
   const auto merged = [](const nlohmann::json& members) {

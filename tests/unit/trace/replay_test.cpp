@@ -206,7 +206,7 @@ TEST_F(replay_test, an_intercommunicators_peers_are_of_the_other_group) {
 }
 
 TEST_F(replay_test, a_killed_process_is_told_up_to_its_last_call) {
-  recorded_process p{.killed = true};
+  recorded_process p{.size = 3, .killed = true};
   p.threads[0] = {call_of(kind::region_enter, barrier_f, 1500, 1500), call_of(kind::send, send_f, 2000, 2100, 1, 8)};
   leave(p);
   leave({.rank = 1, .size = 3});
