@@ -70,7 +70,7 @@ def record_trace(asked: Recording) -> int:
             say(line)
         output(stderr=True).print(summary_table([measured.repeat]))
         if not convert.has_records(asked.folder):
-            why = out_of_reach(asked.argv) or "none of its processes has called MPI"
+            why = out_of_reach(asked.argv) or "none of its processes has called an MPI library that Lull supports"
             say(f"there is no trace of {asked.argv[0]}: {why}; the record of the run is in {asked.folder}")
             shutil.rmtree(folder / convert.RAW, ignore_errors=True)
             return measured.repeat.exit_code

@@ -150,7 +150,10 @@ void find_out() {
   else if (strncmp(name, "libmpich.so.12", 14) == 0 || strncmp(name, "libmpi.so.12", 12) == 0)
     attach("mpich");  // also for derived libraries, which use the same types and constants
   else
-    say_why_not(state.path, "Lull supports Open MPI (libmpi.so.40) and MPICH (libmpich.so.12 or libmpi.so.12)");
+    say_why_not(
+        state.path,
+        "it is neither Open MPI (libmpi.so.40) nor MPICH (libmpich.so.12, libmpi.so.12), and the program continues "
+        "without Lull");
 }
 
 // The target of calls of MPI_X or PMPI_X.

@@ -499,6 +499,22 @@ def test_a_stub_of_mpi_gets_its_calls(tmp_path: Path, tool: str) -> None:
     )
 
 
+def test_an_mpi_library_of_another_kind_gets_its_calls(tmp_path: Path) -> None:
+    library = tmp_path / "libmpi_abi.so.1"
+    second_name = 'int PMPI_Init(int*, char***) __attribute__((alias("MPI_Init")));\n'
+    (tmp_path / "other.c").write_text(STUB + second_name)
+    (tmp_path / "user.c").write_text(USER_OF_STUB)
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", f"-Wl,-soname,{library.name}", "-o", library, tmp_path / "other.c"], check=True
+    )
+    subprocess.run(["cc", "-o", tmp_path / "user", tmp_path / "user.c", library, f"-Wl,-rpath,{tmp_path}"], check=True)
+    environment = preloaded(dict(os.environ), tools={"LULL_TRACE": str(tmp_path / "trace")})
+    done = subprocess.run([tmp_path / "user"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"lull: attach to the program's MPI: {library}; it is neither Open MPI")
+
+
 @pytest.mark.skipif(bool(LIBRARIES[0].missing), reason=LIBRARIES[0].missing)
 def test_a_function_that_this_library_lacks_is_missing_as_without(tmp_path: Path) -> None:
     (tmp_path / "part.c").write_text("int MPI_Send_c(void);\nint part(void) { return MPI_Send_c(); }\n")

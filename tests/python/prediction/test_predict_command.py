@@ -358,7 +358,7 @@ def test_a_command_that_fails_or_has_no_mpi_is_a_line(lull: Lull) -> None:
     assert "lull: trace false: it left no trace" in failed.stderr or "exit code 1" in failed.stderr
     silent = lull.run("predict", "--out", "silent", "--", "true")
     assert silent.returncode == 1
-    assert "none of its processes has called MPI" in silent.stderr
+    assert "none of its processes has called an MPI library that Lull supports" in silent.stderr
     missing = lull.run("predict", "--out", "missing", "--", "./there-is-no-such-program")
     assert missing.returncode != 0 and "Traceback" not in missing.stderr
     more = lull.run("predict", "--processes", "64", "--out", "more", "--", "./app")

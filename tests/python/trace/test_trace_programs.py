@@ -171,7 +171,7 @@ def test_a_program_without_mpi_leaves_a_record_and_a_line(tracing: Lull, code: i
     done = tracing.run("trace", "-q", "--out", "t", "sh", "-c", f"exit {code}")
     assert done.returncode == code
     assert done.stderr.splitlines()[-1].startswith(
-        "lull: there is no trace of sh: none of its processes has called MPI"
+        "lull: there is no trace of sh: none of its processes has called an MPI library that Lull supports"
     )
     assert record.read(tracing.folder / "t").repeats[0].exit_code == code
 
