@@ -213,7 +213,7 @@ def export_columns() -> str:
 
 
 def study_toml() -> str:
-    """A section for each kind of study; the table that several kinds share stands in the first."""
+    """A section for each kind of study; the first has the table that several kinds share."""
     first, *others = map(kind_of_study, KINDS)
     return "\n\n".join([first, model(file.Paper), *others])
 
