@@ -26,8 +26,8 @@ from urllib.parse import urljoin
 TOP = Path(__file__).resolve().parents[2]
 MPI4PY = "4.1.2"
 MPI4PY_SHA256 = "56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02"
-TIMED_OUT = 124
 SECONDS = 3600  # for a run of all tests
+TIMED_OUT = 124  # the exit code of timeout
 MOST = 20  # differences that are printed
 SETTINGS = {f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
 # Each rank writes what it prints into its own file.
@@ -85,12 +85,15 @@ def tests_of_mpi4py(folder: Path) -> Path:
     pip = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
     index = os.environ.get("PIP_INDEX_URL") or subprocess.run(pip, capture_output=True, text=True, check=False).stdout
     page = f"{index.strip() or 'https://pypi.org/simple'}".rstrip("/") + "/mpi4py/"
-    with urllib.request.urlopen(page) as answer:
-        links = re.findall(rf'href="([^"#]*mpi4py-{re.escape(MPI4PY)}\.tar\.gz)', answer.read().decode())
-    if not links:
-        raise SystemExit(f"lull: fetch the tests of mpi4py {MPI4PY}: {page} has no source package of it")
-    with urllib.request.urlopen(urljoin(page, links[0])) as answer:
-        content = answer.read()
+    try:
+        with urllib.request.urlopen(page) as answer:
+            links = re.findall(rf'href="([^"#]*mpi4py-{re.escape(MPI4PY)}\.tar\.gz)', answer.read().decode())
+        if not links:
+            raise SystemExit(f"lull: fetch the tests of mpi4py {MPI4PY}: {page} has no source package of it")
+        with urllib.request.urlopen(urljoin(page, links[0])) as answer:
+            content = answer.read()
+    except OSError as error:
+        raise SystemExit(f"lull: fetch the tests of mpi4py {MPI4PY} from {page}: {error}") from error
     if (found := hashlib.sha256(content).hexdigest()) != MPI4PY_SHA256:
         raise SystemExit(f"lull: fetch the tests of mpi4py {MPI4PY}: the source package has the SHA-256 {found}")
     archive = folder / "mpi4py.tar.gz"
@@ -130,7 +133,9 @@ class Suite:
         program = [str(commands / "python"), "main.py", "-v"]
         program += ["-i", self.only] if self.only else []
         program += ["-e", library.left_out] if library.left_out else []
-        command = [*under, str(launcher), "-n", str(self.ranks), *library.options, "sh", "-c", RANK, "sh", *program]
+        ranks = ["-n", str(self.ranks), *library.options, "sh", "-c", RANK, "sh", *program]
+        # Asked to end, a launcher ends its ranks; killed, it would leave them.
+        command = ["timeout", "--kill-after=60", str(SECONDS), *under, str(launcher), *ranks]
         env = {name: value for name, value in os.environ.items() if not name.startswith(("LULL_", "PYTHON"))}
         env |= {**SETTINGS, "OUTCOMES": str(outcomes)}
         if library.package:
@@ -139,15 +144,9 @@ class Suite:
             env["MPI4PY_MPIABI"] = library.name
         begin = time.monotonic()
         with (outcomes / "log").open("wb") as log:
-            try:
-                done = subprocess.run(
-                    command, cwd=self.tests, env=env, stdout=log, stderr=log, timeout=SECONDS, check=False
-                )
-                code = done.returncode
-            except subprocess.TimeoutExpired:
-                code = TIMED_OUT
+            done = subprocess.run(command, cwd=self.tests, env=env, stdout=log, stderr=log, check=False)
         seconds = time.monotonic() - begin
-        return Outcome(code, [read_outcomes(outcomes / str(rank)) for rank in range(self.ranks)], seconds)
+        return Outcome(done.returncode, [read_outcomes(outcomes / str(rank)) for rank in range(self.ranks)], seconds)
 
 
 def read_outcomes(file: Path) -> dict[str, str]:
@@ -157,7 +156,7 @@ def read_outcomes(file: Path) -> dict[str, str]:
 
 
 def differences(plain: Outcome, other: Outcome) -> list[str]:
-    """What differs from a plain run, in words."""
+    """A line for each difference from a plain run."""
     found = [] if plain.code == other.code else [f"exit code {other.code}, plainly {plain.code}"]
     for rank, (expected, seen) in enumerate(zip(plain.tests, other.tests, strict=True)):
         for name in sorted(expected.keys() | seen.keys()):
@@ -174,8 +173,9 @@ def compare(library: Library, suite: Suite, tools: list[str]) -> bool:
     plain = suite.run(library)
     count = sum(len(of_rank) for of_rank in plain.tests)
     print(f"{library.name:10} plain   exit {plain.code}, {count} tests in {plain.seconds:.0f} s", flush=True)
-    if count == 0:
-        print(f"lull: run mpi4py's tests with {library.name}: none ran; see {suite.folder}/outcomes", file=sys.stderr)
+    if count == 0 or plain.code == TIMED_OUT:
+        why = f"they did not end within {SECONDS} s" if count else "none ran"
+        print(f"lull: run mpi4py's tests with {library.name}: {why}; see {suite.folder}/outcomes", file=sys.stderr)
         return False
     equal = True
     for tool in tools:

@@ -61,4 +61,6 @@ class StudyKind(Generic[Of]):
     description: type[Of]  # the tables of the file
     options: frozenset[str]  # the options of `lull study` that it accepts
     run: Callable[[Of, Request, Results], None]  # runs the missing points, prints the results and writes the report
-    results: tuple[str, ...] = ()  # files that it writes into the results folder beside `MADE`; --fresh removes them
+    results: tuple[
+        str, ...
+    ] = ()  # files that it writes into the results folder in addition to `MADE`; --fresh removes them
