@@ -98,6 +98,13 @@ class loaded_object {
   // Calls place(symbol, name, location of the address) for each address of another object's symbol in this one.
   template <class F>
   void each_reference(F&& place) const {
+    each_binding([&](const ElfW(Sym) & symbol, const char* name, uintptr_t* at) {
+      if (symbol.st_shndx == SHN_UNDEF) place(symbol, name, at);
+    });
+  }
+  // The same, also for symbols of this object that another one may replace.
+  template <class F>
+  void each_binding(F&& place) const {
     if (symbols_ == nullptr || names_ == nullptr) return;
     for (const table& of : {relocations_, calls_})
       for (const auto* r = of.begin; r != nullptr && r < of.end; ++r) {
@@ -106,7 +113,6 @@ class loaded_object {
             (type != relocation_of_address || r->r_addend != 0))
           continue;
         const ElfW(Sym)& of_symbol = symbols_[ELF64_R_SYM(r->r_info)];
-        if (of_symbol.st_shndx != SHN_UNDEF) continue;
         place(of_symbol, names_ + of_symbol.st_name, reinterpret_cast<uintptr_t*>(base_ + r->r_offset));
       }
   }

@@ -75,8 +75,26 @@ any_function real_of(unsigned number, any_function real) {
 
 any_function wrapper_of(unsigned number, any_function real) {
   reals[number] = real_of(number, real);
-  const any_function wrapper = wrappers[number].of_tools[tools_of_process];
+  const wrapper_row& row = wrappers[number];
+  const unsigned tools = row.only_rings && !senders_ring() ? tools_of_process & ~waits : tools_of_process;
+  const any_function wrapper = row.of_tools[tools];
   return wrapper != nullptr ? wrapper : reals[number];
+}
+
+// The library's own functions, since its waiting knows nothing of ranks that are set aside.
+template <class Signature>
+Signature* own(const char* name) {
+  return reinterpret_cast<Signature*>(dlsym(front->library, name));
+}
+
+library_of_waiting library_of_waiting_now() {
+  library_of_waiting library{.handle = front->library, .version = front->library_version, .replace = front->replace};
+  int level = 0;
+  own<decltype(MPI_Comm_rank)>("PMPI_Comm_rank")(predefined.comm_world, &library.rank);
+  own<decltype(MPI_Comm_size)>("PMPI_Comm_size")(predefined.comm_world, &library.ranks);
+  own<decltype(MPI_Query_thread)>("PMPI_Query_thread")(&level);
+  library.several_threads = level == MPI_THREAD_MULTIPLE;
+  return library;
 }
 
 }  // namespace
@@ -97,7 +115,7 @@ void start_tools(unsigned tools) {
     made_communicator(parent);  // as its spawner does at the same time, so that both are recognised as one
     find_shared_request();
   }
-  if ((tools & waits) != 0) start_waiting(front->library, front->replace);
+  if ((tools & waits) != 0) start_waiting(library_of_waiting_now());
 }
 
 void finish_tools(unsigned tools) {
@@ -131,7 +149,10 @@ const lull::mpi::flavour_offers* lull_mpi_attach(const lull::mpi::front_offers* 
       lull::trace::recorder::of_process().define_regions("mpi", 0, names);
       tools_of_process |= records;
     }
-    if (waiting_wanted()) tools_of_process |= waits;
+    if (waiting_wanted()) {
+      tools_of_process |= waits;
+      prepare_waiting({.handle = front->library, .version = front->library_version, .replace = front->replace});
+    }
   } catch (const std::exception& problem) {
     fmt::print(stderr, "lull: {}\n", problem.what());
     return nullptr;

@@ -1,14 +1,16 @@
 // Waits of an unmodified MPI program under Lull's policies: what the wrappers of blocking calls do.
 //
-//   start_waiting(library, front);     after MPI_Init has returned, if LULL_WAIT is set
+//   prepare_waiting(library);          before MPI_Init, if LULL_WAIT is set
+//   start_waiting(library);            after MPI_Init has returned
 //   wait_scope waits("MPI_Recv", __builtin_return_address(0), comm, source, count);   around each call that may block
 //   poll_scope poll("MPI_Test", __builtin_return_address(0));                         before each non-blocking query
 //   poll.over(found_nothing);                                                         after it
+//   ring_scope rings;                                                                 around other calls that may send
 //   end_waiting();                     before MPI_Finalize is called
 //
-// The library's algorithms are unchanged. A scope records the current call of this thread; the code that acts on it
-// replaces the library's idle loop (waiting/idle_loop.cpp) and does nothing in the first microseconds of a wait. A call
-// that does not wait therefore pays for some stores, a process without a policy for one branch.
+// The library's algorithms are unchanged. A scope records the current call of this thread; the code that acts on it is
+// called in each turn of the library's waiting loop (waiting/port.hpp), and does nothing in the first microseconds of a
+// wait. A call that does not wait therefore pays for some stores, a process without a policy for one branch.
 //
 // The program sees no change: calls are not replaced by others, and no request, status or error passes through here.
 // Scopes of one thread do not overlap. Any number of threads may have one.
@@ -26,16 +28,12 @@ struct call_under_way {
   std::uintptr_t comm = 0;  // the communicator's handle, or 0
   std::uint64_t size = 0;   // bytes or elements, whichever is available; distinguishes waits by size
   int peer = -1;
-  std::uint32_t looks = 0;  // calls of the library's progress since the call began, or since the last arrival
+  std::uint32_t beats = 0;  // idle turns of the library's loop since the call began, or since the last arrival
+  std::uint32_t next = 0;   // the engine acts at this beat
   std::uint32_t came = 0;   // number of arrivals during this call
   bool active = false;
-  bool waited = false;  // it was not over after the first looks
-  // During one look:
-  bool looking = false;            // the library's progress is running
-  bool idle = false;               // it found nothing to do
-  bool descriptors_ready = false;  // it found something on a descriptor
-  bool polled = false;             // it checked descriptors
-  bool copy_descriptors = false;   // copy the descriptors that it checks
+  bool waited = false;            // it was not over after the first beats
+  bool asks_descriptors = false;  // the library's last turn has asked descriptors for what has come
   // The previous call's site, since what a program waits for depends on what it did before.
   const void* site_before = nullptr;
 };
@@ -44,6 +42,21 @@ extern constinit thread_local call_under_way this_call [[gnu::tls_model("initial
 // What scopes have to do.
 enum class scope_duty : std::uint8_t { nothing, mark, mark_and_count };
 extern scope_duty duty_of_scopes [[gnu::visibility("hidden")]];
+// The first beat of a call at which the engine acts.
+extern std::uint32_t first_beat [[gnu::visibility("hidden")]];
+// Not 0 while a rank of this node sleeps whom a call of this process may have to wake at its end.
+extern const std::uint32_t* sleepers_to_ring [[gnu::visibility("hidden")]];
+
+// At the end of a call that may have sent something. x86 delays a store only for a bounded time, and a sleeper looks
+// for that long after it has announced its sleep (waiting/bells.hpp); other processors need a fence.
+[[gnu::cold]] void ring_sleepers() noexcept;
+inline void ring_if_somebody_sleeps() noexcept {
+#if !defined(__x86_64__)
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+  if (__atomic_load_n(sleepers_to_ring, __ATOMIC_RELAXED) != 0) [[unlikely]]
+    ring_sleepers();
+}
 
 class wait_scope {
  public:
@@ -57,7 +70,8 @@ class wait_scope {
     call.comm = comm;
     call.peer = peer;
     call.size = size;
-    call.looks = 0;
+    call.beats = 0;
+    call.next = first_beat;
     call.came = 0;
     if (duty_of_scopes == scope_duty::mark_and_count) [[unlikely]]
       begin_counted(call);
@@ -70,6 +84,7 @@ class wait_scope {
     call_->active = false;
     if (call_->waited) [[unlikely]]
       end_waited(*call_);
+    ring_if_somebody_sleeps();
   }
 
  private:
@@ -93,6 +108,7 @@ class poll_scope {
   void over(bool found_nothing) const noexcept {
     if (function_ != nullptr) [[unlikely]]
       count(found_nothing);
+    ring_if_somebody_sleeps();
   }
 
  private:
@@ -103,15 +119,38 @@ class poll_scope {
   std::uint64_t begin_ = 0;
 };
 
+// A call that neither waits nor asks, but may send.
+class ring_scope {
+ public:
+  ring_scope() noexcept = default;
+  ring_scope(const ring_scope&) = delete;
+  ring_scope& operator=(const ring_scope&) = delete;
+  ~ring_scope() { ring_if_somebody_sleeps(); }
+};
+
 // Replaces a function that the library calls by name, through the front's slots.
 using replace_function = void (*)(const char* name, void (*by)());
+
+struct library_of_waiting {
+  void* handle = nullptr;    // of the loaded MPI library, for dlsym
+  const char* version = "";  // from MPI_Get_library_version
+  replace_function replace = nullptr;
+  // After MPI_Init:
+  int rank = 0, ranks = 1;       // in MPI_COMM_WORLD
+  bool several_threads = false;  // MPI_THREAD_MULTIPLE
+};
 
 // Whether calls need scopes: the policy differs from the library's own waiting, or waits are counted.
 [[nodiscard]] bool waiting_wanted();
 
-// `library`: a handle of the loaded MPI library. If this library cannot wait by a policy, does nothing except print a
-// line on stderr where that is not obvious. Call after MPI_Init, from the same thread.
-void start_waiting(void* library, replace_function replace) noexcept;
+// Whether calls that only send have to ring sleepers at their end. Valid after start_waiting().
+[[nodiscard]] bool senders_ring();
+
+// Call before MPI_Init.
+void prepare_waiting(const library_of_waiting& library) noexcept;
+// If this library cannot wait by a policy, does nothing except print a line on stderr where that is not obvious. Call
+// after MPI_Init, from the same thread.
+void start_waiting(const library_of_waiting& library) noexcept;
 // Prints the cost of waiting, and stores it in the record. Call before MPI_Finalize; the policy stays in force.
 void end_waiting() noexcept;
 

@@ -38,8 +38,18 @@ class polling<tools, true> : poll_scope {
   using poll_scope::poll_scope;
 };
 
+// Around a call that only sends.
+template <unsigned tools, bool = (tools & waits) != 0>
+class ringing {
+ public:
+  ringing() noexcept {}
+};
+template <unsigned tools>
+class ringing<tools, true> : ring_scope {};
+
 struct wrapper_row {
   any_function of_tools[4] = {};  // indexed by the set of tools
+  bool only_rings = false;        // waiting needs this wrapper only if senders ring
 };
 
 template <auto with_records>
@@ -48,9 +58,10 @@ wrapper_row wrapped() noexcept {
   return {{nullptr, recording_only, nullptr, recording_only}};
 }
 template <auto with_records, auto with_waits, auto with_both>
-wrapper_row wrapped() noexcept {
+wrapper_row wrapped(bool only_rings = false) noexcept {
   return {{nullptr, reinterpret_cast<any_function>(with_records), reinterpret_cast<any_function>(with_waits),
-           reinterpret_cast<any_function>(with_both)}};
+           reinterpret_cast<any_function>(with_both)},
+          only_rings};
 }
 
 extern const wrapper_row wrappers[];

@@ -210,6 +210,14 @@ def found_nothing(function: Function) -> str | None:
     return "*outcount == 0" if "outcount" in function else None
 
 
+SENDERS = {"message", "collective", "communicator", "one-sided", "itself", "call"}
+
+
+def only_sends(function: Function) -> bool:
+    """Whether a call that neither waits nor asks may send something, for which another rank may wait."""
+    return function.records in SENDERS and not function.blocking and not found_nothing(function)
+
+
 ENDED = {"MPI_Comm*": "communicator", "MPI_Win*": "window", "MPI_Request*": "request", "MPI_Datatype*": "type"}
 BEFORE = {"MPI_Finalize": "before_finalize", "MPI_Abort": "before_abort"}
 AFTER = {"MPI_Init": "after_init", "MPI_Init_thread": "after_init", "MPI_Finalize": "after_finalize"}
@@ -285,6 +293,8 @@ def wrapper(function: Function) -> str:
             f'  const waiting<tools> scope("{function.name}", __builtin_return_address(0), '
             f"{f'bits_of({comm})' if comm else '0'}, {peer_for_waiting(function)}, {size_for_waiting(function)});"
         )
+    if only_sends(function):
+        lines.append("  const ringing<tools> rings;")
     if found_nothing(function):
         lines.append(f'  const polling<tools> poll("{function.name}", __builtin_return_address(0));')
     lines.append(f"  recorded<tools> call(outermost, function::{function.name});")
@@ -303,6 +313,11 @@ def wrapper(function: Function) -> str:
     return "\n".join(lines)
 
 
+def _matters_to_waiting(function: Function) -> bool:
+    sets_up = function.name in BEFORE or function.name in AFTER
+    return function.blocking or sets_up or only_sends(function) or found_nothing(function) is not None
+
+
 def wrappers(interface: Interface, headers: list[Path]) -> str:
     """The source of a flavour: wrappers, and the table in which they are found by number."""
     known = declared(headers)
@@ -318,10 +333,9 @@ def wrappers(interface: Interface, headers: list[Path]) -> str:
     for name in interface.names():
         if name not in named:
             made.append("    {},")
-        elif named[name].blocking or found_nothing(named[name]) or name in BEFORE or name in AFTER:
-            made.append(
-                f"    wrapped<wrapped_{name}<records>, wrapped_{name}<waits>, wrapped_{name}<records | waits>>(),"
-            )
+        elif _matters_to_waiting(named[name]):
+            variants = ", ".join(f"wrapped_{name}<{tools}>" for tools in ("records", "waits", "records | waits"))
+            made.append(f"    wrapped<{variants}>({'true' if only_sends(named[name]) else ''}),")
         else:
             made.append(f"    wrapped<wrapped_{name}<records>>(),")
     made += ["};", "", "}  // namespace lull::mpi", ""]

@@ -41,6 +41,7 @@ struct node_bells::shared {
   alignas(64) std::atomic<std::uint32_t> joined;
   std::atomic<std::uint32_t> ready;  // number of joined ranks that ring others
   std::atomic<std::uint32_t> reported;
+  alignas(64) std::atomic<std::uint32_t> rounds;  // of ringing all
 };
 
 std::unique_ptr<node_bells> node_bells::join(const std::string& name, int rank, int ranks_of_node) {
@@ -136,10 +137,23 @@ void node_bells::ring_those_that_sent_to_me() noexcept {
       ring(i);
 }
 
-bool node_bells::announce() noexcept {
+void node_bells::ring_others(bool again) noexcept {
+  if (again) {
+    const std::uint32_t round = memory_->rounds.load(std::memory_order_relaxed);
+    if (rung_by_me_.exchange(round, std::memory_order_relaxed) == round) return;
+  } else {
+    rung_by_me_.store(memory_->rounds.fetch_add(1) + 1, std::memory_order_relaxed);
+  }
+  for (int i = 0; i < count_; ++i)
+    if (i != mine_) ring(i);
+}
+
+bool node_bells::announce(bool quietly) noexcept {
   if (sleeping_.exchange(true)) return false;
   bell& mine = of(mine_);
   seen_ = mine.word.load();
+  quiet_ = quietly && !in_doubt_.load(std::memory_order_relaxed);
+  if (quiet_) return true;
   mine.state.store(announced);
   if (!in_doubt_.load(std::memory_order_relaxed)) memory_->somebody.fetch_add(1);
   std::atomic_thread_fence(std::memory_order_seq_cst);  // before the sleeper checks what it waits for
@@ -149,6 +163,11 @@ bool node_bells::announce() noexcept {
 bool node_bells::rung() const noexcept { return of(mine_).word.load() != seen_; }
 
 void node_bells::awake() noexcept {
+  if (quiet_) {
+    quiet_ = false;
+    sleeping_.store(false);
+    return;
+  }
   if (!in_doubt_.load(std::memory_order_relaxed)) {
     of(mine_).state.store(awake_now, std::memory_order_release);
     memory_->somebody.fetch_sub(1);
@@ -181,6 +200,9 @@ bool node_bells::missed() noexcept {
 
 wait::wake node_bells::sleep(std::int64_t timeout_ns) noexcept {
   bell& mine = of(mine_);
+  if (quiet_)
+    return futex_wait(mine.word, seen_, timeout_ns, futex_users::several_processes) ? wait::wake::rung
+                                                                                    : wait::wake::timed_out;
   mine.state.store(asleep);  // a locked instruction: a later ring sees it and wakes; an earlier one has changed the
                              // word
   const bool timed_out = !futex_wait(mine.word, seen_, timeout_ns, futex_users::several_processes);
@@ -193,13 +215,13 @@ wait::wake node_bells::sleep(std::span<const pollfd> fds, std::int64_t timeout_n
   const int bell_socket = datagrams();
   fds_.assign(fds.begin(), fds.end());
   fds_.push_back({.fd = bell_socket, .events = POLLIN, .revents = 0});  // poll ignores -1
-  mine.state.store(asleep_on_descriptors);
+  if (!quiet_) mine.state.store(asleep_on_descriptors);
   int ready = 1;
   if (!rung()) {
     const timespec timeout = timespec_of(timeout_ns);
     ready = static_cast<int>(syscall(SYS_ppoll, fds_.data(), fds_.size(), &timeout, nullptr, std::size_t{8}));
   }
-  mine.state.store(announced);
+  if (!quiet_) mine.state.store(announced);
   if (bell_socket >= 0 && fds_.back().revents != 0) {
     char byte = 0;
     while (recv(bell_socket, &byte, 1, MSG_DONTWAIT) >= 0) {

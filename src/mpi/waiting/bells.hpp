@@ -63,6 +63,9 @@ class node_bells {
   [[nodiscard]] const std::uint32_t* somebody() const;
   void ring(int index) noexcept;
   void ring_me() noexcept { ring(mine_); }
+  // Rings every other rank, where nobody knows for whom the message was. With `again`, only if a rank has rung since
+  // this one has last: for what a rung rank may have passed on without a sign.
+  void ring_others(bool again = false) noexcept;
   // Rings the ranks that may wait for fragments that this process returns.
   void ring_those_that_sent_to_me() noexcept;
   // The index of a rank's bell, or -1.
@@ -70,8 +73,9 @@ class node_bells {
   // The owner of that bell will return a fragment to this process.
   void sent_to(int index) noexcept;
 
-  // Returns false if another thread sleeps, or is about to.
-  [[nodiscard]] bool announce() noexcept;
+  // Returns false if another thread sleeps, or is about to. With `quietly`, nobody rings this rank: it sleeps for a
+  // time, or on descriptors.
+  [[nodiscard]] bool announce(bool quietly = false) noexcept;
   [[nodiscard]] bool rung() const noexcept;  // since announce()
   wait::wake sleep(std::int64_t timeout_ns) noexcept;
   // The same, also on descriptors; either wakes it. `fds` are only read.
@@ -109,8 +113,10 @@ class node_bells {
   std::atomic<bool> sleeping_{false};
   // Used by the thread that has set sleeping_:
   std::uint32_t seen_ = 0, seen_in_doubt_ = 0;
+  bool quiet_ = false;
   std::int64_t in_doubt_since_ns_ = 0;
   std::atomic<bool> in_doubt_{false};
+  std::atomic<std::uint32_t> rung_by_me_{0};  // of the node's rounds
   descriptor socket_;
   std::atomic<int> ringing_socket_{-1};
   std::vector<pollfd> fds_;

@@ -1,7 +1,10 @@
 #include "mpi/waiting/idle_loop.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -14,15 +17,17 @@
 namespace lull::mpi {
 namespace {
 
-// Open MPI checks low-priority sources in every eighth call of its progress.
-constexpr unsigned looks_at_everything = 9;
+constexpr unsigned turns_after_sleep = 9;  // for what woke the thread to become visible
 constexpr std::int64_t longest_gathering_ns = 500'000;
 constexpr std::uint32_t times_before_gathering = 3;   // a handshake must not be delayed
 constexpr std::size_t size_of_a_stream = 16384;       // any size that a policy takes for a large transfer
 constexpr std::uint64_t size_of_a_handshake = 65536;  // of a message that is answered before it is sent
 constexpr std::uint32_t steps_told_apart = 15;        // of a collective; later steps share one history
-constexpr unsigned most_gathered = 64;                // the call itself may end long before
-constexpr unsigned spins_per_clock = 16;              // between readings of the clock, which cost more than a spin
+constexpr std::int64_t time_before_waiting_ns = 6'000;
+constexpr unsigned most_in_vain = 4;  // wake-ups, after which a wait is quiet
+constexpr std::int64_t shortest_nap_ns = 50'000;
+constexpr unsigned parts_of_a_nap = 16;   // a nap is that part of the time waited so far
+constexpr unsigned spins_per_clock = 16;  // between readings of the clock, which cost more than a spin
 
 std::uint64_t bits(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
@@ -34,7 +39,7 @@ bool told_by_messages(const call_under_way& call) {
 }
 
 // Whether several messages are likely before the call ends: over a network, and for large messages.
-bool is_a_handshake(const call_under_way& call) { return call.polled || call.size >= size_of_a_handshake; }
+bool is_a_handshake(const call_under_way& call) { return call.asks_descriptors || call.size >= size_of_a_handshake; }
 
 std::uint64_t key_of(const call_under_way& call) {
   std::uint64_t key = hash_with(bits(call.site), bits(call.function));
@@ -57,25 +62,21 @@ void waiting_process::look_for_oversubscription() {
   if (oversubscription_known.load(std::memory_order_relaxed) || !bells->complete() ||
       oversubscription_known.exchange(true))
     return;
-  limits.oversubscribed = library_yields || bells->oversubscribed();
-  looks_before_waiting = limits.oversubscribed ? 0 : usual_looks_before_waiting;
+  limits.oversubscribed = facts.library_yields || bells->oversubscribed();
+  if (limits.oversubscribed) first_beat = 1;
 }
 
-bool look(waiting_process& process, call_under_way& call) noexcept {
-  call.looking = true;
-  call.idle = call.descriptors_ready = call.polled = false;
-  process.progress();
-  call.looking = false;
-  if (call.idle && !call.descriptors_ready) return false;
-  ++call.came;
+void waiting_process::something_came() noexcept {
 #if !defined(__x86_64__)
   std::atomic_thread_fence(std::memory_order_seq_cst);  // returns fragments before it checks for sleepers
 #endif
-  if (__atomic_load_n(process.somebody, __ATOMIC_RELAXED) != 0) [[unlikely]] {
-    process.bells->ring_those_that_sent_to_me();
-    if (process.several_threads) process.bells->ring_me();  // the arrival may be for another thread
-  }
-  return true;
+  if (__atomic_load_n(bells->somebody(), __ATOMIC_RELAXED) == 0) [[likely]]
+    return;
+  if (facts.rings_exactly)
+    bells->ring_those_that_sent_to_me();
+  else
+    bells->ring_others();
+  if (several_threads) bells->ring_me();  // the arrival may be for another thread
 }
 
 template <class F>
@@ -109,7 +110,7 @@ void idle_loop::begin(call_under_way& call) {
     call.waited = true;
     call_key_ = key_of(call);
     const habit& before = habit_of(call_key_);
-    stream_ = call.polled && before.key == call_key_ && before.times >= times_of_a_stream;
+    stream_ = call.asks_descriptors && before.key == call_key_ && before.times >= times_of_a_stream;
     counts_ = {};
     counts_.waits = 1;
     if (process_.detailed) cpu_begin_ = thread_cpu_ns();
@@ -131,6 +132,9 @@ void idle_loop::begin(call_under_way& call) {
   }
   spin_ = {};
   came_before_ = false;
+  phase_ = phase::deciding;
+  vain_ = 0;
+  came_at_begin_ = call.came;
 }
 
 void idle_loop::end(bool something_came) {
@@ -146,7 +150,13 @@ void idle_loop::end(bool something_came) {
 }
 
 wait::wait_counts idle_loop::over(call_under_way& call) {
-  if (policy_.index() != 0) end(true);
+  if (has_begun(call)) {
+    if (call.came == came_at_begin_) process_.unseen_ends.fetch_add(1, std::memory_order_relaxed);
+    if (phase_ == phase::announced) process_.bells->awake();
+    if (phase_ == phase::woken) finish_sleep(true);
+    phase_ = phase::deciding;
+    end(true);
+  }
   call.waited = false;
   habit_of(call_key_) = {call_key_, call.came};
   if (process_.detailed) counts_.ns_cpu = thread_cpu_ns() - cpu_begin_;
@@ -154,33 +164,82 @@ wait::wait_counts idle_loop::over(call_under_way& call) {
   return counts_;
 }
 
-bool idle_loop::look_again(call_under_way& call) {
-  if (policy_.index() == 0 || !call.waited) {
-    begin(call);
-    ++call.looks;
+void idle_loop::beat(call_under_way& call, turn found) {
+  if (found == turn::advanced)
+    advanced(call);
+  else
+    idle(call);
+}
+
+void idle_loop::advanced(call_under_way& call) {
+  ++call.came;
+  process_.something_came();
+  may_have_sent_ = true;
+  if (!has_begun(call)) {
+    call.next = first_beat;
+    return;
   }
-  bool came = false;
-  switch (with_policy([&](auto& policy) { return policy.next(came_before_); })) {
+  if (phase_ == phase::announced) process_.bells->awake();
+  if (phase_ == phase::woken) finish_sleep(true);
+  phase_ = phase::deciding;
+  came_before_ = true;
+  process_.seen_ends.fetch_add(1, std::memory_order_relaxed);
+  if (stream_) return;
+  end(true);
+  call.beats = 0;  // the next one may arrive at once
+  call.next = first_beat;
+}
+
+bool idle_loop::is_among_the_first(call_under_way& call) {
+  const port_facts& facts = process_.facts;
+  if (process_.limits.oversubscribed || call.beats >= facts.beats_before_waiting) return false;
+  if (call.beats < facts.beats_before_clock) {
+    call.next = facts.beats_before_clock;
+    return true;
+  }
+  const std::int64_t now = now_ns();
+  if (call.beats < 2 * facts.beats_before_clock && call.next == facts.beats_before_clock) clock_at_ = now;
+  call.next = call.beats + std::max(facts.beats_before_clock / 2, 1U);
+  return now - clock_at_ < time_before_waiting_ns;
+}
+
+void idle_loop::idle(call_under_way& call) {
+  if (!process_.facts.rings_exactly && (call.beats == 1 || may_have_sent_)) {
+    may_have_sent_ = false;
+    if (__atomic_load_n(process_.bells->somebody(), __ATOMIC_RELAXED) > (phase_ == phase::deciding ? 0U : 1U))
+      process_.bells->ring_others();
+  }
+  if (!has_begun(call)) {
+    if (is_among_the_first(call)) return;
+    begin(call);
+  }
+  call.next = 0;
+  switch (phase_) {
+    case phase::deciding:
+      return decide();
+    case phase::announced:
+      return look_before_sleep(call);
+    case phase::woken:
+      if (++turns_ == 2 && !timed_out_ && !process_.facts.rings_exactly) process_.bells->ring_others(true);
+      if (turns_ >= turns_after_sleep) finish_sleep(false);
+  }
+}
+
+void idle_loop::decide() {
+  const bool came = std::exchange(came_before_, false);
+  switch (with_policy([&](auto& policy) { return policy.next(came); })) {
     case wait::step::spin:
       if (process_.frequency && ++spins_ % spins_per_clock == 0 && now_ns() >= begin_ + process_.limits.spin_ns)
         lower_frequency();
       spin_.relax();
-      came = look(process_, call);
       break;
     case wait::step::yield:
-      process_.yield();
-      came = look(process_, call);
+      sched_yield();
       break;
     case wait::step::sleep:
       lower_frequency();
-      came = sleep(call);
+      announce();
   }
-  came_before_ = came;
-  if (came && !stream_) {
-    end(true);
-    call.looks = 0;  // the next one may arrive at once
-  }
-  return came;
 }
 
 void idle_loop::lower_frequency() {
@@ -189,81 +248,91 @@ void idle_loop::lower_frequency() {
   lowered_ = true;
 }
 
-bool idle_loop::look_often(call_under_way& call, unsigned times) {
-  for (unsigned i = 0; i < times; ++i)
-    if (look(process_, call)) return true;
-  return false;
-}
-
 std::int64_t idle_loop::gathering_ns(const call_under_way& call, std::int64_t now) const {
   if (!stream_ || call.came < times_before_gathering || expected_end_ - now < 2 * longest_gathering_ns) return 0;
   return longest_gathering_ns;
 }
 
-bool idle_loop::sleep(call_under_way& call) {
-  const wait::sleep_plan plan = with_policy([](auto& policy) { return policy.plan(); });
-  node_bells& bells = *process_.bells;
-  if (bells.missed()) ++counts_.missed;
-  if (!bells.complete()) {
-    process_.refuse_sleep();
-  } else if (bells.announce()) {
-    bool in_doubt = false;
-    const bool came = look_and_sleep(call, plan, in_doubt);
-    if (in_doubt)
-      bells.awake_in_doubt();
-    else
-      bells.awake();
-    return came;
-  }
-  spin_.relax();
-  return look(process_, call);
+std::int64_t idle_loop::nap_ns() const {
+  return std::clamp((now_ns() - begin_) / parts_of_a_nap, shortest_nap_ns, process_.limits.timeout_ns);
 }
 
-bool idle_loop::look_and_sleep(call_under_way& call, wait::sleep_plan plan, bool& in_doubt) {
+void idle_loop::announce() {
+  plan_ = with_policy([](auto& policy) { return policy.plan(); });
   node_bells& bells = *process_.bells;
-  const bool alone = bells.ranks_of_node() == 1;
-  unsigned polls = 0;
-  call.copy_descriptors = true;
-  const std::int64_t until = alone ? 0 : now_ns() + node_bells::long_enough_to_see_ns;
-  for (unsigned looks = 1;; ++looks) {
-    const bool came = look(process_, call);
-    if (call.polled) ++polls;
-    if (came || bells.rung()) {
-      call.copy_descriptors = false;
-      return came;
-    }
-    if ((looks >= looks_at_everything || polls >= 2) && now_ns() >= until) break;
+  if (bells.missed()) ++counts_.missed;
+  const bool may_sleep = process_.facts.sleeps_outside_locks || !process_.several_threads;
+  if (!bells.complete()) {
+    process_.refuse_sleep();
+  } else if (may_sleep && bells.announce(vain_ >= most_in_vain)) {
+    phase_ = phase::announced;
+    turns_ = asked_ = 0;
+    until_ = bells.ranks_of_node() == 1 ? 0 : now_ns() + node_bells::long_enough_to_see_ns;
+    return;
   }
-  call.copy_descriptors = false;
-  // If messages arrive on descriptors, the library checks them every time, otherwise a hundred times a second.
-  const bool by_descriptors = polls >= 2;
-  if (alone && !by_descriptors && !process_.several_threads) {  // nothing would wake it
-    spin_.relax();
-    return false;
-  }
+  spin_.relax();
+}
 
-  const std::int64_t gathering = by_descriptors ? gathering_ns(call, now_ns()) : 0;
-  if (gathering != 0) plan = {gathering, true};
-  if (plan.by_timer) wait::wake_without_slack();
+void idle_loop::look_before_sleep(const call_under_way& call) {
+  node_bells& bells = *process_.bells;
+  ++turns_;
+  if (call.asks_descriptors) ++asked_;
+  if (bells.rung()) {
+    bells.awake();
+    phase_ = phase::deciding;
+    return;
+  }
+  if ((turns_ < process_.facts.beats_to_see_everything && asked_ < 2) || now_ns() < until_) return;
+  process_.descriptors.clear();
+  const arming by = process_.through->arm(process_.descriptors);
+  const bool can_be_woken = by == arming::armed || bells.ranks_of_node() > 1 || process_.several_threads;
+  if (by == arming::not_now || !can_be_woken || (process_.spans_nodes && by == arming::none)) {
+    bells.awake();
+    phase_ = phase::deciding;
+    spin_.relax();
+    return;
+  }
+  sleep(call, by);
+}
+
+void idle_loop::sleep(const call_under_way& call, arming by) {
+  const int problem = errno;
+  node_bells& bells = *process_.bells;
+  by_descriptors_ = by == arming::armed;
+  const std::int64_t gathering = by_descriptors_ ? gathering_ns(call, now_ns()) : 0;
+  if (gathering != 0) plan_ = {gathering, true};
+  if (!plan_.by_timer && (!process_.sees_every_arrival() || (vain_ >= most_in_vain && !by_descriptors_)))
+    plan_.ns = std::min(plan_.ns, nap_ns());
+  if (plan_.by_timer) wait::wake_without_slack();
   const std::int64_t slept_from = now_ns();
   ++counts_.sleeps;
-  const wait::wake woken =
-      by_descriptors && gathering == 0 ? bells.sleep(process_.descriptors, plan.ns) : bells.sleep(plan.ns);
+  timed_out_ = (by_descriptors_ && gathering == 0 ? bells.sleep(process_.descriptors, plan_.ns)
+                                                  : bells.sleep(plan_.ns)) == wait::wake::timed_out;
   const std::int64_t slept = now_ns() - slept_from;
   counts_.ns_asleep += slept;
-  bool came = look_often(call, looks_at_everything);
-  if (woken == wait::wake::timed_out) {
-    if (plan.by_timer) {
-      process_.history.timer_was_late(slept - plan.ns);
-    } else {
+  if (timed_out_) {
+    if (plan_.by_timer)
+      process_.history.timer_was_late(slept - plan_.ns);
+    else
       ++counts_.timeouts;
-      // No rank rings for arrivals on descriptors, such as a first connection, which the library checks from time to
-      // time.
-      in_doubt = came && !by_descriptors && !call.descriptors_ready && !bells.rung();
-    }
   }
-  for (unsigned i = 0; stream_ && came && i < most_gathered && look(process_, call);) ++i;
-  return came;
+  phase_ = phase::woken;
+  turns_ = 0;
+  errno = problem;
+}
+
+void idle_loop::finish_sleep(bool something_came) {
+  node_bells& bells = *process_.bells;
+  // No rank rings for arrivals on descriptors, such as a first connection, which the library checks from time to time.
+  const bool in_doubt = something_came && timed_out_ && !plan_.by_timer && !by_descriptors_ &&
+                        !this_call.asks_descriptors && process_.sees_every_arrival() && vain_ < most_in_vain &&
+                        !bells.rung();
+  if (!something_came && !timed_out_) ++vain_;
+  if (in_doubt)
+    bells.awake_in_doubt();
+  else
+    bells.awake();
+  phase_ = phase::deciding;
 }
 
 }  // namespace lull::mpi

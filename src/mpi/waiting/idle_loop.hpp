@@ -1,10 +1,17 @@
-// How a thread waits in the library's idle loop instead of calling progress continuously.
+// The engine: how a thread waits in the library's idle loop instead of calling progress continuously.
 //
-// look_again() is called in place of the library's progress during a blocking call, after its first looks; over() is
-// called at the end of the call. A wait ends when something arrives. A call may have several waits (the steps of a
-// collective), each with a separate history, by the call site, the previous call site, and its number in the call. If a
-// call is a stream of pieces on a network (at least six arrivals the last time), it is one wait, because its pieces
-// arrive anyway: the thread collects from time to time what has gathered.
+// beat() is called in each turn of that loop (port.hpp), and returns into it; over() is called at the end of the call.
+// The first turns of a call do nothing. Then the policy decides in each idle turn: look again, yield, or sleep. Before
+// a sleep the thread announces it, and sleeps in a later turn, after the library has looked everywhere once more.
+//
+// A wait ends when something arrives. A call may have several waits (the steps of a collective), each with a separate
+// history, by the call site, the previous call site, and its number in the call. If a call is a stream of pieces on a
+// network (at least six arrivals the last time), it is one wait, because its pieces arrive anyway: the thread collects
+// from time to time what has gathered.
+//
+// If nobody knows the receiver of a message, every rank that has sent rings all that sleep. A thread that has been woken
+// for nothing a few times in a wait is not rung any more (it is quiet), and sleeps for a sixteenth of the time that it has
+// waited. The same holds if arrivals pass unseen, as in collectives of some libraries.
 //
 // Belongs to one thread.
 #pragma once
@@ -22,6 +29,7 @@
 #include "model/machine/machine_file.hpp"
 #include "mpi/waiting.hpp"
 #include "mpi/waiting/bells.hpp"
+#include "mpi/waiting/port.hpp"
 #include "wait/frequency.hpp"
 #include "wait/history.hpp"
 #include "wait/policies.hpp"
@@ -35,33 +43,35 @@ struct waiting_process {
   const model::machine& on = model::this_machine();
   wait::wait_policy policy;
   wait::wait_limits limits;
-  void (*progress)() = nullptr;  // the library's
-  int (*yield)() = nullptr;
-  int (*poll)(pollfd*, nfds_t, int) = nullptr;
-  bool library_yields = false;  // the library yields when it finds nothing to do
+  const port* through = nullptr;  // null: calls are counted, nothing else
+  port_facts facts;
+  int rank = 0;
+  bool spans_nodes = false;
   bool several_threads = false;
   bool detailed = false;  // measure CPU time of each wait
   std::unique_ptr<node_bells> bells;
-  const std::uint32_t* somebody = nullptr;          // of the bells
   std::unique_ptr<wait::core_frequency> frequency;  // null: never lowered
   wait::wait_history history{4096, on.waiting_of_mpi};
   wait::wait_statistics totals{false};  // of all calls
   // When a sleep was refused because a rank of this node does not ring; 0: never.
   std::atomic<std::int64_t> first_refused_ns{0}, last_refused_ns{0};
-  // Where poll() copies the descriptors of the thread that looks; used by the one thread that is about to sleep.
+  // Used by the one thread that is about to sleep.
   std::vector<pollfd> descriptors;
-  // Looks before a wait counts as one: some microseconds, in which no clock is read.
-  static constexpr std::uint32_t usual_looks_before_waiting = 100;
-  std::uint32_t looks_before_waiting = usual_looks_before_waiting;
   std::atomic<bool> oversubscription_known{false};
+  // Calls that ended in a wait without a turn that had found something, and with one.
+  std::atomic<std::uint32_t> unseen_ends{0}, seen_ends{0};
 
   // Checks, once all ranks of the node have joined, whether they outnumber cores.
   void look_for_oversubscription();
   void refuse_sleep() noexcept;
+  [[nodiscard]] bool sees_every_arrival() const noexcept {
+    constexpr std::uint32_t allowed = 3, seen_for_each = 16;
+    return facts.every_arrival_is_seen && unseen_ends.load(std::memory_order_relaxed) <=
+                                              allowed + seen_ends.load(std::memory_order_relaxed) / seen_for_each;
+  }
+  // After something has come: what the library has sent in turn may be for a rank that sleeps.
+  void something_came() noexcept;
 };
-
-// Looks once; returns whether anything arrived.
-bool look(waiting_process& process, call_under_way& call) noexcept;
 
 // One alternative for each class of a policy; some classes have several rows.
 template <class Variant, class... Types>
@@ -83,12 +93,15 @@ class idle_loop {
   idle_loop(const idle_loop&) = delete;
   idle_loop& operator=(const idle_loop&) = delete;
 
-  // Returns whether anything arrived.
-  bool look_again(call_under_way& call);
+  // One turn of the library's loop is over. May sleep.
+  void beat(call_under_way& call, turn found);
   // Returns the waits of the call.
   wait::wait_counts over(call_under_way& call);
+  [[nodiscard]] bool is_announced() const { return phase_ == phase::announced; }
 
  private:
+  enum class phase : std::uint8_t { deciding, announced, woken };
+
   // The number of arrivals in the last call of this kind.
   struct habit {
     std::uint64_t key = 0;
@@ -96,16 +109,25 @@ class idle_loop {
   };
   static constexpr std::uint32_t times_of_a_stream = 6;
 
+  [[nodiscard]] bool has_begun(const call_under_way& call) const { return call.waited && policy_.index() != 0; }
+  // Whether this idle turn is among the first of a wait, in which nothing is done.
+  [[nodiscard]] bool is_among_the_first(call_under_way& call);
   void begin(call_under_way& call);
   template <class Policy>
   void make(const wait::wait_case& here, const call_under_way& call);
   void end(bool something_came);
-  bool sleep(call_under_way& call);
-  // Called while a sleep is announced.
-  bool look_and_sleep(call_under_way& call, wait::sleep_plan plan, bool& in_doubt);
-  bool look_often(call_under_way& call, unsigned times);
+  void advanced(call_under_way& call);
+  void idle(call_under_way& call);
+  void decide();
+  void announce();
+  void look_before_sleep(const call_under_way& call);
+  void sleep(const call_under_way& call, arming by);
+  // The looks after a sleep are over.
+  void finish_sleep(bool something_came);
   // How long to let pieces of a stream gather; 0: not now.
   [[nodiscard]] std::int64_t gathering_ns(const call_under_way& call, std::int64_t now) const;
+  // How long a sleep may last if nothing is certain to wake this thread.
+  [[nodiscard]] std::int64_t nap_ns() const;
   void lower_frequency();
   [[nodiscard]] habit& habit_of(std::uint64_t key) { return habits_[key % habits_.size()]; }
   template <class F>
@@ -119,9 +141,20 @@ class idle_loop {
   std::uint64_t call_key_ = 0;
   bool stream_ = false;  // this call is one wait
   bool lowered_ = false;
-  bool came_before_ = false;  // in the last look
+  bool came_before_ = false;  // in the last turn
   unsigned spins_ = 0;
   std::int64_t begin_ = 0, expected_end_ = 0, cpu_begin_ = 0;
+  std::int64_t clock_at_ = 0;  // the first reading of the clock in this wait
+  std::uint32_t came_at_begin_ = 0;
+  bool may_have_sent_ = false;  // since the last ring
+  // A sleep:
+  phase phase_ = phase::deciding;
+  wait::sleep_plan plan_{};
+  unsigned turns_ = 0;      // in this phase
+  unsigned asked_ = 0;      // turns that asked descriptors
+  std::int64_t until_ = 0;  // the earliest begin of the sleep
+  bool timed_out_ = false, by_descriptors_ = false;
+  unsigned vain_ = 0;  // times that this wait was woken for nothing
   std::array<habit, 256> habits_{};
 };
 

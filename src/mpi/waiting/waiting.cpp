@@ -25,9 +25,11 @@
 #include "base/topology.hpp"
 #include "model/machine/machine_file.hpp"
 #include "mpi/waiting/call_sites.hpp"
+#include "mpi/waiting/engine.hpp"
 #include "mpi/waiting/epochs.hpp"
 #include "mpi/waiting/idle_loop.hpp"
-#include "mpi/waiting/openmpi.h"
+#include "mpi/waiting/node_of_job.hpp"
+#include "mpi/waiting/port.hpp"
 #include "mpi/waiting/report.hpp"
 #include "regions/record_folder.hpp"
 
@@ -35,6 +37,12 @@ namespace lull::mpi {
 
 constinit thread_local call_under_way this_call;
 scope_duty duty_of_scopes = scope_duty::nothing;
+std::uint32_t first_beat = 1;
+
+namespace {
+constexpr std::uint32_t nobody = 0;
+}
+const std::uint32_t* sleepers_to_ring = &nobody;
 
 namespace {
 
@@ -42,43 +50,15 @@ namespace {
 constexpr std::int64_t longest_sleep_ns = 10'000'000;
 // What counts as a wait if the library's idle loop is unchanged, so that looks are not counted.
 constexpr std::int64_t shortest_wait_ns = 5'000;
-// A poll() of the library counts as this many looks, since a system call takes that long.
-constexpr std::uint32_t looks_in_a_poll = 15;
 // Consecutive tests within this time count as one poll: a program that computes in between takes longer.
 constexpr double most_between_ns = 250;
 // Sleeps that were refused for a shorter time are not reported: the other ranks may only have joined later.
 constexpr std::int64_t long_enough_to_come_ns = 2'000'000'000;
 
-// Maps the endpoint of a message in shared memory to the receiver's bell. Called for each fragment that is sent, by any
-// thread: a load and a comparison, some nanoseconds.
-class receivers {
- public:
-  // -1: its bell is not known yet.
-  int bell_of(const void* endpoint, const node_bells& bells) noexcept {
-    const auto address = reinterpret_cast<std::uintptr_t>(endpoint);
-    std::atomic<std::uint64_t>& entry = entries_[address / 64 % entries_.size()];
-    const std::uint64_t known = entry.load(std::memory_order_relaxed);
-    if (known >> bits_of_bell == address) return static_cast<int>(known & most_bells);
-    const int rank = lull_openmpi_rank_of(endpoint);
-    const int bell = rank < 0 ? -1 : bells.index_of(rank);
-    // An address that does not fit next to a bell is looked up every time.
-    if (bell >= 0 && bell <= most_bells && address >> (64 - bits_of_bell) == 0)
-      entry.store(address << bits_of_bell | static_cast<std::uint64_t>(bell), std::memory_order_relaxed);
-    return bell;
-  }
-
- private:
-  static constexpr unsigned bits_of_bell = 16;
-  static constexpr int most_bells = (1 << bits_of_bell) - 1;
-  std::array<std::atomic<std::uint64_t>, 1024> entries_{};  // address and bell in one word
-};
-
 // Lives from start_waiting() to the end of the process, because threads may be using it at any time.
 struct attached {
   waiting_process process;
-  receivers to;
   call_sites sites;
-  replace_function replace = nullptr;
   int rank = 0;
   bool counted = false;  // LULL_STATS
   bool engaged = false;
@@ -106,89 +86,10 @@ idle_loop& loop_of_thread() {
   return *loop;  // NOLINT(clang-analyzer-cplusplus.NewDelete): it takes the variable for one of this call
 }
 
-// The functions in the front's slots.
-
-void progress_instead() {
-  call_under_way& call = this_call;
-  waiting_process& process = here->process;
-  if (call.looking) return process.progress();  // a call from within progress
-  if (!call.active) {
-    look(process, call);
-  } else if (call.looks < process.looks_before_waiting) {
-    ++call.looks;
-    look(process, call);
-  } else {
-    loop_of_thread().look_again(call);
-  }
-}
-
-// Open MPI yields the core if its progress has found nothing to do, which this detects.
-int yield_instead() {
-  call_under_way& call = this_call;
-  waiting_process& process = here->process;
-  if (!call.looking) return process.yield();
-  call.idle = true;
-  return call.active || !process.library_yields ? 0 : process.yield();
-}
-
-int poll_instead(pollfd* fds, nfds_t count, int timeout) {
-  waiting_process& process = here->process;
-  const int ready = process.poll(fds, count, timeout);
-  call_under_way& call = this_call;
-  if (!call.looking || timeout != 0) return ready;
-  const int problem = errno;
-  if (!call.waited) call.looks += looks_in_a_poll;
-  call.polled = true;
-  if (ready > 0) call.descriptors_ready = true;
-  if (call.copy_descriptors) process.descriptors.assign(fds, fds + count);
-  errno = problem;
-  return ready;
-}
-
-void engage(bool with_policy) {
-  const waiting_process& process = here->process;
-  if (with_policy == here->engaged) return;
-  here->engaged = with_policy;
-  const auto slot = [&](const char* name, auto ours, auto theirs) {
-    here->replace(name, with_policy ? reinterpret_cast<void (*)()>(ours) : reinterpret_cast<void (*)()>(theirs));
-  };
-  slot("opal_progress", progress_instead, process.progress);
-  slot("sched_yield", yield_instead, process.yield);
-  slot("poll", poll_instead, process.poll);
-  lull_openmpi_yield_when_idle(with_policy || process.library_yields);
-}
-
-// Called for messages.
-
-void message_sent(const void* endpoint) {
-  node_bells& bells = *here->process.bells;
-  const int receiver = here->to.bell_of(endpoint, bells);
-  if (receiver >= 0) return bells.ring(receiver);
-  for (int i = 0; i < bells.ranks_of_node(); ++i) bells.ring(i);  // the receiver is one of them
-}
-void fragment_sent(const void* endpoint) {
-  node_bells& bells = *here->process.bells;
-  const int receiver = here->to.bell_of(endpoint, bells);
-  if (receiver >= 0) bells.sent_to(receiver);
-}
-void message_sent_to_self() {
-  if (here->process.several_threads) here->process.bells->ring_me();
-}
-
-std::string name_of_job_on_this_node() {
-  const auto text = [](const char* value) { return std::string(value != nullptr ? value : ""); };
-  // One process serves all processes of a job on a node; its address distinguishes nodes, even those that share a
-  // kernel.
-  std::string id = text(job_of_pmix()) + '@' + text(server_of_pmix());
-  if (id.size() == 1) id = std::to_string(getpid());  // started without a launcher
-  return fmt::format("/lull-mpi-{}-{:016x}", getuid(), std::hash<std::string>{}(id));
-}
-
-template <class F>
-bool find_in_libc(const char* name, F& function) {
-  void* const libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
-  function = libc != nullptr ? reinterpret_cast<F>(dlsym(libc, name)) : nullptr;
-  return function != nullptr;
+void engage(bool by_policy) {
+  if (by_policy == here->engaged) return;
+  here->engaged = by_policy;
+  here->process.through->engage(by_policy);
 }
 
 double ticks_per_ns_now() {
@@ -204,54 +105,75 @@ wait::wait_policy policy_asked() {
   return wait::wait_policy_named(setting_text("LULL_WAIT")).value_or(wait::wait_policy::poll);
 }
 
+const port* port_for(const library_of_waiting& library) {
+  for (const port* const one : all_ports())
+    if (one->is_for(library)) return one;
+  return nullptr;
+}
+
+std::string first_line_of(const char* text) {
+  const std::string_view all = text;
+  std::string line(all.substr(0, std::min(all.find('\n'), std::size_t{60})));
+  std::ranges::replace(line, '\t', ' ');
+  return line;
+}
+
+// An empty text, or why this process waits as its library does.
+std::string find_way(waiting_process& process, const library_of_waiting& library) {
+  const port* const found = port_for(library);
+  if (found == nullptr) return fmt::format("Lull does not know the idle loop of {}", first_line_of(library.version));
+  std::string why = found->open(library, process.facts);
+  if (why.empty()) process.through = found;
+  return why;
+}
+
 // Null: this process waits as its library does.
-std::unique_ptr<attached> attach(void* library, replace_function replace) {
+std::unique_ptr<attached> attach(const library_of_waiting& library) {
   const auto policy = policy_asked();
+  const bool by_policy = policy != wait::wait_policy::poll;
   auto made = std::make_unique<attached>();
   made->counted = setting_text("LULL_STATS") != "0";
-  lull_openmpi library_found{};
-  const char* const why = lull_openmpi_open(&library_found, library);
-  made->rank = library_found.rank;
-  const bool is_reporter = why != nullptr ? lull::is_reporter() : made->rank == 0;
+  made->rank = library.rank;
   const auto declined = [&](const std::string& found) {
-    if (policy == wait::wait_policy::poll && made->counted && is_reporter)
+    if (!by_policy && made->counted && library.rank == 0)
       say(fmt::format("count waits by LULL_STATS: {}; nothing is counted", found));
-    if (policy != wait::wait_policy::poll && is_reporter)
+    if (by_policy && library.rank == 0)
       say(fmt::format("wait by LULL_WAIT={}: {}; the program continues with the library's own waiting",
                       wait::wait_policy_names[static_cast<std::size_t>(policy)], found));
     return nullptr;
   };
-  if (why != nullptr) return declined(why);
 
   waiting_process& process = made->process;
   process.policy = policy;
+  if (by_policy)
+    if (const std::string why = find_way(process, library); !why.empty()) return declined(why);
   if (!model::choosers_correct()) process.history.keep_nothing();
   process.limits = {.spin_ns = setting_integer("LULL_WAIT_SPIN_US") * 1000,
                     .yields = static_cast<int>(setting_integer("LULL_WAIT_YIELDS")),
                     .timeout_ns = std::min(setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000, longest_sleep_ns),
-                    .oversubscribed = library_found.yields,
+                    .oversubscribed = process.facts.library_yields,
                     .threshold = setting_size("LULL_WAIT_THRESHOLD")};
-  if (library_found.yields) process.looks_before_waiting = 0;
-  process.progress = library_found.progress;
-  process.library_yields = library_found.yields;
-  process.several_threads = library_found.several_threads;
+  process.rank = library.rank;
+  process.several_threads = library.several_threads;
   process.detailed = made->counted;
-  if (!find_in_libc("sched_yield", process.yield) || !find_in_libc("poll", process.poll))
-    return declined("this C library is not supported");
-  process.bells = node_bells::join(name_of_job_on_this_node(), library_found.rank, library_found.ranks_of_node);
+  node_of_job node = find_node_of_job(library.ranks);
+  if (process.facts.ranks_of_node > 0) node.ranks = process.facts.ranks_of_node;
+  if (node.ranks <= 0 || node.ranks > library.ranks)
+    return declined(
+        "the launcher does not say how many ranks share a node (OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS)");
+  process.spans_nodes = library.ranks > node.ranks;
+  process.bells = node_bells::join(node.name, library.rank, node.ranks);
   if (!process.bells) return declined("shared memory for wake-ups: " + describe_errno(errno));
-  process.somebody = process.bells->somebody();
-  made->replace = replace;
   if (wait::lowers_frequency(policy)) {
     auto attempt = wait::core_frequency::make(setting_text("LULL_SYSROOT"), allowed_cores());
     process.frequency = std::move(attempt.frequency);
-    if (!process.frequency && is_reporter)
+    if (!process.frequency && library.rank == 0)
       say("lower the frequency while waiting: " + attempt.problem + "; continuing without");
   }
   made->begin_ns = now_ns();
   made->begin_ticks = ticks();
   made->cpu_begin_ns = process_cpu_ns();
-  if (const std::int64_t ms = setting_integer("LULL_MPI_COMPARE"); ms > 0 && policy != wait::wait_policy::poll)
+  if (const std::int64_t ms = setting_integer("LULL_MPI_COMPARE"); ms > 0 && by_policy)
     made->comparison.emplace(
         static_cast<unsigned>(std::lround(std::log2(static_cast<double>(ms) * 1e6 * ticks_per_ns_now()))));
   return made;
@@ -377,14 +299,36 @@ bool waiting_wanted() {
          (policy_asked() != wait::wait_policy::poll || setting_text("LULL_STATS") != "0");
 }
 
-void start_waiting(void* library, replace_function replace) noexcept try {
+bool senders_ring() { return sleepers_to_ring != &nobody; }
+
+void ring_sleepers() noexcept { here->process.bells->ring_others(); }
+
+void beat_of_engine(call_under_way& call, turn found) noexcept { loop_of_thread().beat(call, found); }
+
+void turn_outside_calls() noexcept { here->process.something_came(); }
+
+bool sleep_is_announced() noexcept { return this_call.waited && loop_of_thread().is_announced(); }
+
+void prepare_waiting(const library_of_waiting& library) noexcept try {
+  if (policy_asked() == wait::wait_policy::poll) return;
+  for (const port* const one : all_ports())
+    if (one->prepare != nullptr) one->prepare(library);
+} catch (const std::exception& error) {
+  say(error.what());
+}
+
+void start_waiting(const library_of_waiting& library) noexcept try {
   if (here != nullptr || !setting_is_set("LULL_WAIT")) return;
-  here = attach(library, replace).release();
+  here = attach(library).release();
   if (here == nullptr) return;
-  const bool by_policy = here->process.policy != wait::wait_policy::poll;
+  waiting_process& process = here->process;
+  const bool by_policy = process.through != nullptr;
   if (by_policy) {
-    lull_openmpi_tell_of_sends(here->process.somebody, message_sent, fragment_sent, message_sent_to_self);
-    here->process.bells->will_ring();
+    first_beat = process.facts.rings_exactly && !process.facts.library_yields ? process.facts.beats_before_clock : 1;
+    if (process.through->ring_with != nullptr) process.through->ring_with(*process.bells, process.several_threads);
+    if (!process.facts.rings_exactly && process.bells->ranks_of_node() > 1)
+      sleepers_to_ring = process.bells->somebody();
+    process.bells->will_ring();
     if (!here->comparison) engage(true);
   }
   compares = here->comparison.has_value();

@@ -135,21 +135,6 @@ def test_where_a_program_asks_again_and_again_is_in_the_statistics(job: Lull, po
     assert re.search(r"^MPI_Iprobe +asks\+0x", done.stderr, re.MULTILINE)
 
 
-@pytest.mark.skipif(not shutil.which("mpicc.mpich"), reason="needs MPICH")
-def test_statistics_that_are_not_to_be_had_have_a_line(job: Lull) -> None:
-    source = PROGRAMS / "mpi/mpi_asks.c"
-    subprocess.run(["mpicc.mpich", "-O1", "-o", job.folder / "asks", source], check=True)
-    words = ["mpirun.mpich", "-n", "2", "./asks", "2"]
-    done = subprocess.run(
-        job.argv("attach", "--wait", "poll", "--stats", "--", *words),
-        cwd=job.folder, env=job.environment(), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
-    )  # fmt: skip
-    assert len(lines(done)) == 1
-    assert [line for line in done.stderr.splitlines() if "lull" in line] == [
-        "lull: count waits by LULL_STATS: Lull supports only the idle loop of Open MPI; nothing is counted"
-    ]
-
-
 def test_what_it_cost_is_in_the_record_of_a_measurement(job: Lull, programs: Path) -> None:
     command = ["lull", "attach", "--wait", "adaptive", "--stats", "--", *mpirun(2, programs / "mpi_results")]
     command[:1] = job.argv()
@@ -247,26 +232,6 @@ def test_where_nothing_tells_of_messages_the_library_waits_and_a_line_says_so(jo
     [line] = done.stderr.splitlines()
     assert line.startswith("lull: wait by LULL_WAIT=adaptive: ")
     assert line.endswith("use pml ob1; the program continues with the library's own waiting")
-
-
-@pytest.mark.skipif(not shutil.which("mpicc.mpich"), reason="needs MPICH")
-def test_mpich_waits_as_it_does_and_a_line_says_so(job: Lull, programs: Path) -> None:
-    source = PROGRAMS / "mpi/mpi_waits.c"
-    subprocess.run(["mpicc.mpich", "-O1", "-pthread", "-o", job.folder / "of_mpich", source], check=True)
-    done = subprocess.run(
-        job.argv("attach", "--wait", "adaptive", "--", "mpirun.mpich", "-n", "2", "./of_mpich", "long", "0.1"),
-        cwd=job.folder,
-        env=job.environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
-    assert len(lines(done)) == 2
-    assert [line for line in done.stderr.splitlines() if "lull" in line] == [
-        "lull: wait by LULL_WAIT=adaptive: Lull supports only the idle loop of Open MPI; "
-        "the program continues with the library's own waiting"
-    ]
 
 
 def test_without_shared_memory_the_library_waits_and_a_line_says_so(job: Lull, programs: Path) -> None:

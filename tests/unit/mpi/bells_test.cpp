@@ -214,6 +214,42 @@ TEST(bells, fragments_given_back_wake_only_those_that_sent_to_there) {
   node.first->awake();
 }
 
+TEST(bells, ring_others_wakes_all_but_the_one_that_rings) {
+  two_ranks node;
+  ASSERT_TRUE(node.first->announce());
+  node.first->ring_others();
+  EXPECT_FALSE(node.first->rung());
+  node.second->ring_others();
+  EXPECT_TRUE(node.first->rung());
+  node.first->awake();
+}
+
+TEST(bells, a_ring_is_passed_on_once) {
+  two_ranks node;
+  node.second->ring_others();
+  ASSERT_TRUE(node.second->announce());
+  node.first->ring_others(true);
+  EXPECT_TRUE(node.second->rung());
+  node.second->awake();
+  ASSERT_TRUE(node.second->announce());
+  node.first->ring_others(true);
+  EXPECT_FALSE(node.second->rung());
+  node.second->awake();
+}
+
+TEST(bells, nobody_rings_a_quiet_rank) {
+  two_ranks node;
+  ASSERT_TRUE(node.first->announce(true));
+  EXPECT_EQ(*node.second->somebody(), 0U);
+  node.second->ring_others();
+  EXPECT_FALSE(node.first->rung());
+  EXPECT_EQ(node.first->sleep(1'000), wait::wake::timed_out);
+  node.first->awake();
+  ASSERT_TRUE(node.first->announce());
+  EXPECT_EQ(*node.second->somebody(), 1U);
+  node.first->awake();
+}
+
 TEST(bells, the_last_to_report_knows_it) {
   two_ranks node;
   EXPECT_FALSE(node.second->last_to_report());

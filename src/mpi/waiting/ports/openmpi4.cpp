@@ -1,0 +1,175 @@
+// Open MPI 4.1 with pml ob1 over shared memory and TCP.
+//
+// Beat: opal_progress, which returns nothing. If it has been told to yield, it calls sched_yield when it found nothing
+// to do; data over TCP does not count there, but shows in poll. Wake-up: the functions by which the library sends
+// through shared memory ring the receiver (openmpi.c), and the descriptors that it has just passed to poll.
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "mpi/waiting/bells.hpp"
+#include "mpi/waiting/engine.hpp"
+#include "mpi/waiting/openmpi.h"
+#include "mpi/waiting/port.hpp"
+
+namespace lull::mpi {
+namespace {
+
+// A poll() of the library counts as this many idle turns, since a system call takes that long.
+constexpr std::uint32_t beats_in_a_poll = 15;
+// Open MPI checks low-priority sources in every eighth call of its progress.
+constexpr unsigned beats_to_see_everything = 9;
+
+struct {
+  replace_function replace = nullptr;
+  void (*progress)() = nullptr;
+  int (*yield)() = nullptr;
+  int (*poll)(pollfd*, nfds_t, int) = nullptr;
+  bool yields = false;
+  node_bells* bells = nullptr;
+  bool several_threads = false;
+  std::vector<pollfd> asked;  // of the last poll of the thread that is about to sleep
+  bool has_asked = false;
+} library;
+
+// The progress that is running in this thread.
+struct progress_under_way {
+  bool running = false;
+  bool idle = false;               // it found nothing to do
+  bool descriptors_ready = false;  // it found something on a descriptor
+};
+constinit thread_local progress_under_way this_progress [[gnu::tls_model("initial-exec")]];
+
+// Maps the endpoint of a message in shared memory to the receiver's bell. Called for each fragment that is sent, by any
+// thread: a load and a comparison, some nanoseconds.
+class receivers {
+ public:
+  // -1: its bell is not known yet.
+  int bell_of(const void* endpoint) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(endpoint);
+    std::atomic<std::uint64_t>& entry = entries_[address / 64 % entries_.size()];
+    const std::uint64_t known = entry.load(std::memory_order_relaxed);
+    if (known >> bits_of_bell == address) return static_cast<int>(known & most_bells);
+    const int rank = lull_openmpi_rank_of(endpoint);
+    const int bell = rank < 0 ? -1 : library.bells->index_of(rank);
+    // An address that does not fit next to a bell is looked up every time.
+    if (bell >= 0 && bell <= most_bells && address >> (64 - bits_of_bell) == 0)
+      entry.store(address << bits_of_bell | static_cast<std::uint64_t>(bell), std::memory_order_relaxed);
+    return bell;
+  }
+
+ private:
+  static constexpr unsigned bits_of_bell = 16;
+  static constexpr int most_bells = (1 << bits_of_bell) - 1;
+  std::array<std::atomic<std::uint64_t>, 1024> entries_{};  // address and bell in one word
+};
+receivers to;
+
+// Called for messages.
+
+void message_sent(const void* endpoint) {
+  const int receiver = to.bell_of(endpoint);
+  if (receiver >= 0) return library.bells->ring(receiver);
+  for (int i = 0; i < library.bells->ranks_of_node(); ++i) library.bells->ring(i);  // the receiver is one of them
+}
+void fragment_sent(const void* endpoint) {
+  const int receiver = to.bell_of(endpoint);
+  if (receiver >= 0) library.bells->sent_to(receiver);
+}
+void message_sent_to_self() {
+  if (library.several_threads) library.bells->ring_me();
+}
+
+// The functions in the front's slots.
+
+void progress_instead() {
+  progress_under_way& here = this_progress;
+  if (here.running) return library.progress();  // a call from within progress
+  here = {.running = true};
+  this_call.asks_descriptors = false;
+  library.progress();
+  here.running = false;
+  beat(here.idle && !here.descriptors_ready ? turn::idle : turn::advanced);
+}
+
+int yield_instead() {
+  progress_under_way& here = this_progress;
+  if (!here.running) return library.yield();
+  here.idle = true;
+  return this_call.active || !library.yields ? 0 : library.yield();
+}
+
+int poll_instead(pollfd* fds, nfds_t count, int timeout) {
+  const int ready = library.poll(fds, count, timeout);
+  progress_under_way& here = this_progress;
+  if (!here.running || timeout != 0) return ready;
+  const int problem = errno;
+  call_under_way& call = this_call;
+  if (!call.waited) call.beats += beats_in_a_poll;
+  call.asks_descriptors = true;
+  if (ready > 0) here.descriptors_ready = true;
+  if (sleep_is_announced()) {
+    library.asked.assign(fds, fds + count);
+    library.has_asked = true;
+  }
+  errno = problem;
+  return ready;
+}
+
+bool is_for(const library_of_waiting& of) { return std::strncmp(of.version, "Open MPI v4.", 12) == 0; }
+
+template <class F>
+bool find_in_libc(const char* name, F& function) {
+  void* const libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+  function = libc != nullptr ? reinterpret_cast<F>(dlsym(libc, name)) : nullptr;
+  return function != nullptr;
+}
+
+std::string open(const library_of_waiting& of, port_facts& facts) {
+  lull_openmpi found{};
+  if (const char* const why = lull_openmpi_open(&found, of.handle)) return why;
+  if (!find_in_libc("sched_yield", library.yield) || !find_in_libc("poll", library.poll))
+    return "this C library is not supported";
+  library.replace = of.replace;
+  library.progress = found.progress;
+  library.yields = found.yields;
+  facts.ranks_of_node = found.ranks_of_node;
+  facts.library_yields = found.yields;
+  facts.rings_exactly = true;
+  facts.beats_before_clock = facts.beats_before_waiting;  // some microseconds
+  facts.beats_to_see_everything = beats_to_see_everything;
+  return {};
+}
+
+void engage(bool by_policy) {
+  const auto slot = [&](const char* name, auto ours, auto theirs) {
+    library.replace(name, by_policy ? reinterpret_cast<void (*)()>(ours) : reinterpret_cast<void (*)()>(theirs));
+  };
+  slot("opal_progress", progress_instead, library.progress);
+  slot("sched_yield", yield_instead, library.yield);
+  slot("poll", poll_instead, library.poll);
+  lull_openmpi_yield_when_idle(by_policy || library.yields);
+}
+
+// If messages arrive on descriptors, the library checks them every time, otherwise a hundred times a second: those of
+// one turn of the loop tell nothing.
+arming arm(std::vector<pollfd>& of) {
+  if (!std::exchange(library.has_asked, false) || !this_call.asks_descriptors) return arming::none;
+  of = library.asked;
+  return arming::armed;
+}
+
+void ring_with(node_bells& bells, bool several_threads) {
+  library.bells = &bells;
+  library.several_threads = several_threads;
+  lull_openmpi_tell_of_sends(bells.somebody(), message_sent, fragment_sent, message_sent_to_self);
+}
+
+}  // namespace
+
+extern const port openmpi4{"Open MPI 4.1 with pml ob1", is_for, nullptr, open, engage, arm, ring_with};
+
+}  // namespace lull::mpi

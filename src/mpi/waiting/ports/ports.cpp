@@ -1,0 +1,19 @@
+#include <array>
+
+#include "mpi/waiting/port.hpp"
+
+namespace lull::mpi {
+
+extern const port openmpi4, ucx_worker;
+
+std::span<const port* const> all_ports() {
+  static constexpr std::array rows{
+      &ucx_worker,  // first: with Open MPI, it applies only if pml ucx has been chosen
+#ifdef LULL_OPENMPI_INTERNALS
+      &openmpi4,
+#endif
+  };
+  return rows;
+}
+
+}  // namespace lull::mpi
