@@ -40,10 +40,7 @@ class polling<tools, true> : poll_scope {
 
 // Around a call that only sends.
 template <unsigned tools, bool = (tools & waits) != 0>
-class ringing {
- public:
-  ringing() noexcept {}
-};
+class ringing {};
 template <unsigned tools>
 class ringing<tools, true> : ring_scope {};
 

@@ -294,7 +294,7 @@ def wrapper(function: Function) -> str:
             f"{f'bits_of({comm})' if comm else '0'}, {peer_for_waiting(function)}, {size_for_waiting(function)});"
         )
     if only_sends(function):
-        lines.append("  const ringing<tools> rings;")
+        lines.append("  [[maybe_unused]] const ringing<tools> rings{};")
     if found_nothing(function):
         lines.append(f'  const polling<tools> poll("{function.name}", __builtin_return_address(0));')
     lines.append(f"  recorded<tools> call(outermost, function::{function.name});")
