@@ -111,9 +111,10 @@ const port* port_for(const library_of_waiting& library) {
   return nullptr;
 }
 
-std::string first_line_of(const char* text) {
+// The name and version, without how the library was configured.
+std::string name_in(const char* text) {
   const std::string_view all = text;
-  std::string line(all.substr(0, std::min(all.find('\n'), std::size_t{60})));
+  std::string line(all.substr(0, std::min(all.find_first_of(",\n"), std::size_t{60})));
   std::ranges::replace(line, '\t', ' ');
   return line;
 }
@@ -121,7 +122,7 @@ std::string first_line_of(const char* text) {
 // An empty text, or why this process waits as its library does.
 std::string find_way(waiting_process& process, const library_of_waiting& library) {
   const port* const found = port_for(library);
-  if (found == nullptr) return fmt::format("Lull does not know the idle loop of {}", first_line_of(library.version));
+  if (found == nullptr) return fmt::format("Lull does not know the idle loop of {}", name_in(library.version));
   std::string why = found->open(library, process.facts);
   if (why.empty()) process.through = found;
   return why;
