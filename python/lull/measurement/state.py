@@ -151,7 +151,7 @@ class StudyState:
         return aside
 
     def _made(self, points: Sequence[str]) -> list[Path]:
-        """What this study, or another that used the folder before, may have written next to the state."""
+        """The files next to the state that this study, or an earlier one in the same folder, may have written."""
         return [self.out / name for name in (*points, *MADE, *self._results())]
 
     def _inside(self) -> list[Path]:

@@ -142,7 +142,7 @@ void aggregation::make_room(int pe, std::size_t item_bytes) {
   const aggregate::first_channel& way = pipeline_.ways()[static_cast<std::size_t>(pe)];
   pipeline_.must_fit(way, item_bytes);
   if (pipeline_.make_room(way, item_bytes) || plan_.flush_ns != 0) keep_pace();
-  if (!way.fits(item_bytes)) pipeline_.make_room(way, item_bytes);  // passing items on may have filled it
+  if (!way.fits(item_bytes)) pipeline_.make_room(way, item_bytes);  // forwarding may have filled it
 }
 
 bool aggregation::try_make_room(int pe, std::size_t item_bytes) {
@@ -151,7 +151,7 @@ bool aggregation::try_make_room(int pe, std::size_t item_bytes) {
   if (plan_.flush_ns != 0) flush_if_due();
   pipeline_.make_room(way, item_bytes);
   pipeline_.consume();
-  if (!way.fits(item_bytes)) pipeline_.make_room(way, item_bytes);  // passing items on may have filled it
+  if (!way.fits(item_bytes)) pipeline_.make_room(way, item_bytes);  // forwarding may have filled it
   return way.fits(item_bytes);
 }
 

@@ -63,8 +63,8 @@ class node_bells {
   [[nodiscard]] const std::uint32_t* somebody() const;
   void ring(int index) noexcept;
   void ring_me() noexcept { ring(mine_); }
-  // Rings every other rank, where nobody knows for whom the message was. With `again`, only if a rank has rung since
-  // this one has last: for what a rung rank may have passed on without a sign.
+  // Rings every other rank of the node, for a message whose receiver is not known. With `again`, does so only if another
+  // rank has rung all since this one last did.
   void ring_others(bool again = false) noexcept;
   // Rings the ranks that may wait for fragments that this process returns.
   void ring_those_that_sent_to_me() noexcept;
@@ -73,8 +73,8 @@ class node_bells {
   // The owner of that bell will return a fragment to this process.
   void sent_to(int index) noexcept;
 
-  // Returns false if another thread sleeps, or is about to. With `quietly`, nobody rings this rank: it sleeps for a
-  // time, or on descriptors.
+  // Returns false if another thread sleeps, or is about to. With `quietly`, other ranks do not ring this one: only the
+  // time-out or a descriptor ends its sleep.
   [[nodiscard]] bool announce(bool quietly = false) noexcept;
   [[nodiscard]] bool rung() const noexcept;  // since announce()
   wait::wake sleep(std::int64_t timeout_ns) noexcept;

@@ -1,4 +1,4 @@
-// What ports call in the engine.
+// The functions of the engine that ports call.
 #pragma once
 #include "mpi/waiting/port.hpp"
 

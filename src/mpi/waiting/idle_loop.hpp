@@ -9,9 +9,9 @@
 // network (at least six arrivals the last time), it is one wait, because its pieces arrive anyway: the thread collects
 // from time to time what has gathered.
 //
-// If nobody knows the receiver of a message, every rank that has sent rings all that sleep. A thread that has been woken
-// for nothing a few times in a wait is not rung any more (it is quiet), and sleeps for a sixteenth of the time that it has
-// waited. The same holds if arrivals pass unseen, as in collectives of some libraries.
+// If the library does not say who receives a message, a rank that has sent one wakes every rank of the node that sleeps.
+// A thread that has been woken four times in a wait without a message becomes quiet: other ranks do not wake it in this
+// wait, and it sleeps for a sixteenth of the time that it has waited. The same holds if arrivals pass unseen, as in collectives of some libraries.
 //
 // Belongs to one thread.
 #pragma once
@@ -45,7 +45,6 @@ struct waiting_process {
   wait::wait_limits limits;
   const port* through = nullptr;  // null: calls are counted, nothing else
   port_facts facts;
-  int rank = 0;
   bool spans_nodes = false;
   bool several_threads = false;
   bool detailed = false;  // measure CPU time of each wait

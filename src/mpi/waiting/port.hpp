@@ -16,7 +16,6 @@
 
 #include "mpi/front/front.hpp"
 #include "mpi/waiting.hpp"
-#include "wait/history.hpp"
 
 namespace lull::mpi {
 
@@ -25,7 +24,7 @@ enum class turn : std::uint8_t { idle, advanced };
 // What the engine must know about a library.
 struct port_facts {
   int ranks_of_node = 0;                  // 0: take it from the launcher
-  bool library_yields = false;            // it has been told to yield its core in each idle turn
+  bool library_yields = false;            // it is configured to yield its core in each idle turn
   bool rings_exactly = false;             // the port itself rings the receiver of each message in shared memory
   bool sleeps_outside_locks = true;       // another thread of the process can call MPI while one sleeps in a beat
   bool every_arrival_is_seen = true;      // no arrival passes without a beat that says so
@@ -42,7 +41,6 @@ enum class arming : std::uint8_t {
 };
 
 struct port {
-  const char* name;
   // Whether this is the port for the library, judging by its functions and version.
   bool (*is_for)(const library_of_waiting& library);
   // Called before MPI_Init: redirects what is called there, and sets variables that the library reads there. Null: nothing.

@@ -40,9 +40,9 @@ scope_duty duty_of_scopes = scope_duty::nothing;
 std::uint32_t first_beat = 1;
 
 namespace {
-constexpr std::uint32_t nobody = 0;
+constexpr std::uint32_t no_sleepers = 0;
 }
-const std::uint32_t* sleepers_to_ring = &nobody;
+const std::uint32_t* sleepers_to_ring = &no_sleepers;
 
 namespace {
 
@@ -154,7 +154,6 @@ std::unique_ptr<attached> attach(const library_of_waiting& library) {
                     .timeout_ns = std::min(setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000, longest_sleep_ns),
                     .oversubscribed = process.facts.library_yields,
                     .threshold = setting_size("LULL_WAIT_THRESHOLD")};
-  process.rank = library.rank;
   process.several_threads = library.several_threads;
   process.detailed = made->counted;
   node_of_job node = find_node_of_job(library.ranks);
@@ -300,7 +299,7 @@ bool waiting_wanted() {
          (policy_asked() != wait::wait_policy::poll || setting_text("LULL_STATS") != "0");
 }
 
-bool senders_ring() { return sleepers_to_ring != &nobody; }
+bool senders_ring() { return sleepers_to_ring != &no_sleepers; }
 
 void ring_sleepers() noexcept { here->process.bells->ring_others(); }
 

@@ -1,6 +1,6 @@
 // Open MPI 4.1 with pml ob1 over shared memory and TCP.
 //
-// Beat: opal_progress, which returns nothing. If it has been told to yield, it calls sched_yield when it found nothing
+// Beat: opal_progress, which returns no value. If it is configured to yield, it calls sched_yield when it found nothing
 // to do; data over TCP does not count there, but shows in poll. Wake-up: the functions by which the library sends
 // through shared memory ring the receiver (openmpi.c), and the descriptors that it has just passed to poll.
 #include <dlfcn.h>
@@ -170,6 +170,6 @@ void ring_with(node_bells& bells, bool several_threads) {
 
 }  // namespace
 
-extern const port openmpi4{"Open MPI 4.1 with pml ob1", is_for, nullptr, open, engage, arm, ring_with};
+extern const port openmpi4{is_for, nullptr, open, engage, arm, ring_with};
 
 }  // namespace lull::mpi

@@ -165,6 +165,6 @@ arming arm(std::vector<pollfd>& to) {
 
 }  // namespace
 
-extern const port ucx_worker{"UCX", is_for, prepare, open, engage, arm, nullptr};
+extern const port ucx_worker{is_for, prepare, open, engage, arm, nullptr};
 
 }  // namespace lull::mpi
