@@ -88,7 +88,7 @@ Signature* own(const char* name) {
 }
 
 library_of_waiting library_of_waiting_now() {
-  library_of_waiting library{.handle = front->library, .version = front->library_version, .replace = front->replace};
+  library_of_waiting library{.handle = front->library, .version = front->library_version};
   int level = 0;
   own<decltype(MPI_Comm_rank)>("PMPI_Comm_rank")(predefined.comm_world, &library.rank);
   own<decltype(MPI_Comm_size)>("PMPI_Comm_size")(predefined.comm_world, &library.ranks);
@@ -151,7 +151,7 @@ const lull::mpi::flavour_offers* lull_mpi_attach(const lull::mpi::front_offers* 
     }
     if (waiting_wanted()) {
       tools_of_process |= waits;
-      prepare_waiting({.handle = front->library, .version = front->library_version, .replace = front->replace});
+      prepare_waiting({.handle = front->library, .version = front->library_version});
     }
   } catch (const std::exception& problem) {
     fmt::print(stderr, "lull: {}\n", problem.what());

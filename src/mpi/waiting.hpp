@@ -128,13 +128,9 @@ class ring_scope {
   ~ring_scope() { ring_if_somebody_sleeps(); }
 };
 
-// Replaces a function that the library calls by name, through the front's slots.
-using replace_function = void (*)(const char* name, void (*by)());
-
 struct library_of_waiting {
   void* handle = nullptr;    // of the loaded MPI library, for dlsym
   const char* version = "";  // from MPI_Get_library_version
-  replace_function replace = nullptr;
   // After MPI_Init:
   int rank = 0, ranks = 1;       // in MPI_COMM_WORLD
   bool several_threads = false;  // MPI_THREAD_MULTIPLE

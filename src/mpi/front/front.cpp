@@ -31,16 +31,13 @@ using lull::is_reporter;
 using lull::text_of_environment;
 
 extern "C" [[gnu::visibility("hidden")]] any_function lull_mpi_slots[];
-extern "C" [[gnu::visibility("hidden")]] const any_function lull_mpi_others_at_first[];
 extern "C" [[gnu::visibility("hidden")]] any_function lull_mpi_resolve(unsigned slot);
 // The result of a dlsym called from `caller`; null: that of the C library's dlsym.
 extern "C" [[gnu::visibility("hidden")]] void* lull_mpi_dlsym(void* handle, const char* name, const void* caller);
 
 namespace {
 
-constexpr const char* others[] = {"opal_progress", "sched_yield", "poll", "dlsym"};
-constexpr unsigned other_dlsym = 3;
-constexpr unsigned first_other = 2 * function_count;
+constexpr unsigned slot_of_dlsym = 2 * function_count;
 
 // The C library's function, since the front's dlsym calls the front.
 void* (*real_dlsym)(void*, const char*) = nullptr;
@@ -62,20 +59,6 @@ struct {
   const flavour_offers* flavour = nullptr;
   const void* flavour_base = nullptr;  // of the flavour's library, which looks up the MPI library's functions
 } state;
-
-// Sets the target of a function that is not MPI's, unless a tool has set it already. Sanitizers call such functions
-// before the C library can be used, so this calls none of its functions.
-any_function found_other(unsigned index, any_function target) {
-  any_function& slot = lull_mpi_slots[first_other + index];
-  any_function before = lull_mpi_others_at_first[index];
-  if (__atomic_compare_exchange_n(&slot, &before, target, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return target;
-  return before;
-}
-
-void replace(const char* name, any_function by) {
-  for (unsigned i = 0; i < sizeof others / sizeof others[0]; ++i)
-    if (strcmp(name, others[i]) == 0) __atomic_store_n(&lull_mpi_slots[first_other + i], by, __ATOMIC_RELEASE);
-}
 
 any_function as_function(void* symbol) { return reinterpret_cast<any_function>(symbol); }
 
@@ -127,7 +110,7 @@ void attach(const char* flavour) {
   if (offer == nullptr) return say_why_not(path, "it is not Lull's; install Lull again");
   Dl_info of_flavour;
   if (dladdr(reinterpret_cast<const void*>(offer), &of_flavour) != 0) state.flavour_base = of_flavour.dli_fbase;
-  state.offers = {function_count, state.library, state.version, replace};
+  state.offers = {function_count, state.library, state.version};
   state.flavour = offer(&state.offers);
 }
 
@@ -178,20 +161,6 @@ any_function target_of(unsigned number, bool second_name) {
   return wrapper != nullptr ? wrapper : as_function(real);
 }
 
-any_function target_of_other(unsigned index) {
-  if (index == other_dlsym) return reinterpret_cast<any_function>(real_dlsym);
-  void* real = real_dlsym(RTLD_NEXT, others[index]);
-  if (real == nullptr && index == 0) {  // opal_progress of a library that is not globally visible
-    pthread_once(&state.found, find_out);
-    real = real_dlsym(state.library, others[index]);
-  }
-  if (real == nullptr) {
-    fprintf(stderr, "lull: call %s: no loaded library has this function\n", others[index]);
-    _exit(code_of_a_missing_symbol);
-  }
-  return as_function(real);
-}
-
 // With dlvsym of the C library; the versions are those of its first release for an architecture, and 2.34.
 void find_dlsym() {
   for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"}) {
@@ -201,9 +170,9 @@ void find_dlsym() {
   if (real_dlsym == nullptr) real_dlsym = reinterpret_cast<decltype(real_dlsym)>(in_tables_behind_the_front("dlsym"));
 }
 
-// Any code calls these functions of the C library, even after fork(), when no symbols may be looked up.
+// Any code calls dlsym, even after fork(), when no symbols may be looked up.
 [[gnu::constructor]] void resolve_early() {
-  for (unsigned i = 1; i < sizeof others / sizeof others[0]; ++i) lull_mpi_resolve(first_other + i);
+  lull_mpi_resolve(slot_of_dlsym);
   resolve_names();
   state.process = getpid();
 }
@@ -267,13 +236,13 @@ any_function lull_mpi_resolve(unsigned slot) {
   const int before = errno;
   if (real_dlsym == nullptr) find_dlsym();
   any_function target;
-  if (slot >= first_other) {
-    target = found_other(slot - first_other, target_of_other(slot - first_other));
+  if (slot == slot_of_dlsym) {
+    target = reinterpret_cast<any_function>(real_dlsym);
   } else {
     pthread_once(&state.found, find_out);
     target = target_of(slot / 2, slot % 2 != 0);
-    __atomic_store_n(&lull_mpi_slots[slot], target, __ATOMIC_RELEASE);
   }
+  __atomic_store_n(&lull_mpi_slots[slot], target, __ATOMIC_RELEASE);
   errno = before;
   return target;
 }

@@ -14,8 +14,6 @@ struct front_offers {
   unsigned function_count;
   void* library;                // handle of the loaded MPI library, for dlsym
   const char* library_version;  // from MPI_Get_library_version
-  // From now on calls of opal_progress, sched_yield or poll (`name`) go to `by`.
-  void (*replace)(const char* name, any_function by);
 };
 
 struct flavour_offers {

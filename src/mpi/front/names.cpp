@@ -23,7 +23,7 @@ constexpr uintptr_t stride = 32, binder_behind = 16;
 #else
 constexpr uintptr_t stride = 64, binder_behind = 32;
 #endif
-constexpr unsigned named_slots = 2 * function_count + 1;  // the last: opal_progress
+constexpr unsigned named_slots = 2 * function_count;
 constexpr unsigned most_libraries = 8;
 
 struct {
@@ -50,9 +50,9 @@ struct libraries {
         front = object;
         return false;
       }
-      const bool with_mpi = is_mpi(object);
-      mpi = mpi || with_mpi;
-      if ((with_mpi || object.defines("opal_progress")) && count < most_libraries) all[count++] = object;
+      if (!is_mpi(object)) return false;
+      mpi = true;
+      if (count < most_libraries) all[count++] = object;
       return false;
     });
   }
@@ -99,7 +99,6 @@ bool is_missing(uintptr_t address) {
 }
 
 const char* name_of(unsigned slot, char (&room)[96]) {
-  if (slot == named_slots - 1) return "opal_progress";
   snprintf(room, sizeof room, "%s%s", slot % 2 != 0 ? "P" : "", function_names[slot / 2]);
   return room;
 }

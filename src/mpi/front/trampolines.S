@@ -2,8 +2,7 @@
 // that arguments, whatever they are, and the return address stay as they are.
 //
 // A slot first leads to the resolver (front.cpp), which finds out at the first call where calls go from then on. Slots
-// are numbered: 2 i for MPI_X and 2 i + 1 for PMPI_X, where X is line i of functions.inc; behind these the functions
-// that are not MPI's. All trampolines are of one size, and hold behind the jump what the loader calls where a name is an
+// are numbered: 2 i for MPI_X and 2 i + 1 for PMPI_X, where X is line i of functions.inc; the last is that of dlsym. All trampolines are of one size, and hold behind the jump what the loader calls where a name is an
 // indirect function (names.cpp knows both numbers).
 
 #if defined(__x86_64__)
@@ -163,7 +162,7 @@ lull_mpi_slots:
     .set number, number + 1
   .endm
 
-  // A name of MPI, or of what belongs to it: with a hidden version (names.hpp).
+  // A name of MPI: with a hidden version (names.hpp).
   .macro trampoline name
     .text
     .balign STRIDE
@@ -182,18 +181,6 @@ lull_mpi_slots:
     trampoline P\name
   .endm
 
-  // A function of the C library.
-  .macro trampoline_of_libc name
-    .text
-    .balign STRIDE
-    .globl \name
-    .type \name, %function
-\name:
-    jump_through .Lslot_\name
-    .size \name, . - \name
-    slot_of \name
-  .endm
-
   .hidden lull_mpi_trampolines
   .globl lull_mpi_trampolines
   .hidden lull_mpi_trampolines_end
@@ -203,13 +190,9 @@ lull_mpi_slots:
 lull_mpi_trampolines:
 #define LULL_MPI_FUNCTION(name) function name
 #include "functions.inc"
-  trampoline opal_progress
   .text
   .balign STRIDE
 lull_mpi_trampolines_end:
-
-  trampoline_of_libc sched_yield
-  trampoline_of_libc poll
 
   // void* dlsym(void* handle, const char* name): MPI_... and PMPI_... are asked for in the front, which answers null where
   // the C library is to answer. That is jumped to, for it looks at the return address.
@@ -299,16 +282,5 @@ dlsym:
 #endif
   .size dlsym, . - dlsym
   slot_of dlsym
-
-  // What the last slots hold at first.
-  .section .data.rel.ro, "aw", %progbits
-  .balign 8
-  .hidden lull_mpi_others_at_first
-  .globl lull_mpi_others_at_first
-lull_mpi_others_at_first:
-  SLOT .Lresolve_opal_progress
-  SLOT .Lresolve_sched_yield
-  SLOT .Lresolve_poll
-  SLOT .Lresolve_dlsym
 
   .section .note.GNU-stack, "", %progbits

@@ -8,8 +8,9 @@ namespace lull::mpi {
 void beat_of_engine(call_under_way& call, turn found) noexcept;
 // A turn of the library's loop is over outside the calls that wait by a policy.
 void turn_outside_calls() noexcept;
-// Whether this thread is about to sleep: descriptors that the library asks now are those to sleep on.
-[[nodiscard]] bool sleep_is_announced() noexcept;
+// The number of the sleep that this thread has announced: descriptors that the library asks now are those to sleep on.
+// 0: it has announced none.
+[[nodiscard]] std::uint32_t announced_sleep() noexcept;
 
 // A turn of the library's loop is over. May sleep.
 inline void beat(turn found) noexcept {

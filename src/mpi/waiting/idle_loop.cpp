@@ -266,6 +266,8 @@ void idle_loop::announce() {
     process_.refuse_sleep();
   } else if (may_sleep && bells.announce(vain_ >= most_in_vain)) {
     phase_ = phase::announced;
+    process_.announcements += process_.announcements == UINT32_MAX ? 2 : 1;  // never 0
+    announcement_ = process_.announcements;
     turns_ = asked_ = 0;
     until_ = bells.ranks_of_node() == 1 ? 0 : now_ns() + node_bells::long_enough_to_see_ns;
     return;

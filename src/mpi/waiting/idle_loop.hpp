@@ -56,6 +56,7 @@ struct waiting_process {
   std::atomic<std::int64_t> first_refused_ns{0}, last_refused_ns{0};
   // Used by the one thread that is about to sleep.
   std::vector<pollfd> descriptors;
+  std::uint32_t announcements = 0;
   std::atomic<bool> oversubscription_known{false};
   // Calls that ended in a wait without a turn that had found something, and with one.
   std::atomic<std::uint32_t> unseen_ends{0}, seen_ends{0};
@@ -96,7 +97,8 @@ class idle_loop {
   void beat(call_under_way& call, turn found);
   // Returns the waits of the call.
   wait::wait_counts over(call_under_way& call);
-  [[nodiscard]] bool is_announced() const { return phase_ == phase::announced; }
+  // The number of the sleep that is announced; 0: none is.
+  [[nodiscard]] std::uint32_t announcement() const { return phase_ == phase::announced ? announcement_ : 0; }
 
  private:
   enum class phase : std::uint8_t { deciding, announced, woken };
@@ -149,6 +151,7 @@ class idle_loop {
   // A sleep:
   phase phase_ = phase::deciding;
   wait::sleep_plan plan_{};
+  std::uint32_t announcement_ = 0;
   unsigned turns_ = 0;      // in this phase
   unsigned asked_ = 0;      // turns that asked descriptors
   std::int64_t until_ = 0;  // the earliest begin of the sleep

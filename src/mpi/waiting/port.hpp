@@ -5,7 +5,7 @@
 // may sleep in a beat, and returns into the library's own loop. It never calls the library.
 //
 // A port is a file in ports/ and a row of ports/ports.cpp. It is opened after MPI_Init, and says in words for a person
-// why it does not apply.
+// why it does not apply. What the library asks for messages from other nodes are networks (networks/network.hpp).
 #pragma once
 #include <poll.h>
 

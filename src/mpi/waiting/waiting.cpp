@@ -307,7 +307,7 @@ void beat_of_engine(call_under_way& call, turn found) noexcept { loop_of_thread(
 
 void turn_outside_calls() noexcept { here->process.something_came(); }
 
-bool sleep_is_announced() noexcept { return this_call.waited && loop_of_thread().is_announced(); }
+std::uint32_t announced_sleep() noexcept { return this_call.waited ? loop_of_thread().announcement() : 0; }
 
 void prepare_waiting(const library_of_waiting& library) noexcept try {
   if (policy_asked() == wait::wait_policy::poll) return;

@@ -1,45 +1,39 @@
 // Open MPI 4.1 with pml ob1 over shared memory and TCP.
 //
 // Beat: opal_progress, which returns no value. If it is configured to yield, it calls sched_yield when it found nothing
-// to do; data over TCP does not count there, but shows in poll. Wake-up: the functions by which the library sends
-// through shared memory ring the receiver (openmpi.c), and the descriptors that it has just passed to poll.
-#include <dlfcn.h>
+// to do; data over TCP does not count there, but sockets tell. Wake-up: the functions by which the library sends through
+// shared memory ring the receiver (openmpi.c), and the sockets that it has just asked.
+#include <sched.h>
 
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 
+#include "base/redirect.hpp"
 #include "mpi/waiting/bells.hpp"
-#include "mpi/waiting/engine.hpp"
+#include "mpi/waiting/networks/network.hpp"
 #include "mpi/waiting/openmpi.h"
 #include "mpi/waiting/port.hpp"
+#include "mpi/waiting/ports/openmpi_objects.hpp"
 
 namespace lull::mpi {
 namespace {
 
-// A poll() of the library counts as this many idle turns, since a system call takes that long.
-constexpr std::uint32_t beats_in_a_poll = 15;
 // Open MPI checks low-priority sources in every eighth call of its progress.
 constexpr unsigned beats_to_see_everything = 9;
 
 struct {
-  replace_function replace = nullptr;
   void (*progress)() = nullptr;
-  int (*yield)() = nullptr;
-  int (*poll)(pollfd*, nfds_t, int) = nullptr;
+  bool by_policy = false;
   bool yields = false;
   node_bells* bells = nullptr;
   bool several_threads = false;
-  std::vector<pollfd> asked;  // of the last poll of the thread that is about to sleep
-  bool has_asked = false;
 } library;
 
 // The progress that is running in this thread.
 struct progress_under_way {
   bool running = false;
-  bool idle = false;               // it found nothing to do
-  bool descriptors_ready = false;  // it found something on a descriptor
+  bool idle = false;  // it found nothing to do
 };
 constinit thread_local progress_under_way this_progress [[gnu::tls_model("initial-exec")]];
 
@@ -83,58 +77,34 @@ void message_sent_to_self() {
   if (library.several_threads) library.bells->ring_me();
 }
 
-// The functions in the front's slots.
+// Redirected calls.
 
 void progress_instead() {
   progress_under_way& here = this_progress;
-  if (here.running) return library.progress();  // a call from within progress
+  if (!library.by_policy || here.running) return library.progress();  // running: a call from within progress
   here = {.running = true};
-  this_call.asks_descriptors = false;
   library.progress();
   here.running = false;
-  beat(here.idle && !here.descriptors_ready ? turn::idle : turn::advanced);
+  turn_is_over(!here.idle || asked_here.came);
 }
 
 int yield_instead() {
   progress_under_way& here = this_progress;
-  if (!here.running) return library.yield();
+  if (!here.running) return sched_yield();
   here.idle = true;
-  return this_call.active || !library.yields ? 0 : library.yield();
-}
-
-int poll_instead(pollfd* fds, nfds_t count, int timeout) {
-  const int ready = library.poll(fds, count, timeout);
-  progress_under_way& here = this_progress;
-  if (!here.running || timeout != 0) return ready;
-  const int problem = errno;
-  call_under_way& call = this_call;
-  if (!call.waited) call.beats += beats_in_a_poll;
-  call.asks_descriptors = true;
-  if (ready > 0) here.descriptors_ready = true;
-  if (sleep_is_announced()) {
-    library.asked.assign(fds, fds + count);
-    library.has_asked = true;
-  }
-  errno = problem;
-  return ready;
+  return this_call.active || !library.yields ? 0 : sched_yield();
 }
 
 bool is_for(const library_of_waiting& of) { return std::strncmp(of.version, "Open MPI v4.", 12) == 0; }
 
-template <class F>
-bool find_in_libc(const char* name, F& function) {
-  void* const libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
-  function = libc != nullptr ? reinterpret_cast<F>(dlsym(libc, name)) : nullptr;
-  return function != nullptr;
-}
-
 std::string open(const library_of_waiting& of, port_facts& facts) {
   lull_openmpi found{};
   if (const char* const why = lull_openmpi_open(&found, of.handle)) return why;
-  if (!find_in_libc("sched_yield", library.yield) || !find_in_libc("poll", library.poll))
-    return "this C library is not supported";
-  library.replace = of.replace;
   library.progress = found.progress;
+  if (redirect_calls("opal_progress", &progress_instead, is_of_open_mpi) == nullptr ||
+      redirect_calls("sched_yield", &yield_instead, is_of_open_mpi) == nullptr)
+    return "cannot find the idle loop of this Open MPI";
+  if (std::string why = network_of_sockets.open(); !why.empty()) return why;
   library.yields = found.yields;
   facts.ranks_of_node = found.ranks_of_node;
   facts.library_yields = found.yields;
@@ -145,22 +115,14 @@ std::string open(const library_of_waiting& of, port_facts& facts) {
 }
 
 void engage(bool by_policy) {
-  const auto slot = [&](const char* name, auto ours, auto theirs) {
-    library.replace(name, by_policy ? reinterpret_cast<void (*)()>(ours) : reinterpret_cast<void (*)()>(theirs));
-  };
-  slot("opal_progress", progress_instead, library.progress);
-  slot("sched_yield", yield_instead, library.yield);
-  slot("poll", poll_instead, library.poll);
+  duty_of_networks = by_policy ? when_asked::note : when_asked::nothing;
+  library.by_policy = by_policy;
   lull_openmpi_yield_when_idle(by_policy || library.yields);
 }
 
 // If messages arrive on descriptors, the library checks them every time, otherwise a hundred times a second: those of
 // one turn of the loop tell nothing.
-arming arm(std::vector<pollfd>& of) {
-  if (!std::exchange(library.has_asked, false) || !this_call.asks_descriptors) return arming::none;
-  of = library.asked;
-  return arming::armed;
-}
+arming arm(std::vector<pollfd>& to) { return network_of_sockets.arm(to); }
 
 void ring_with(node_bells& bells, bool several_threads) {
   library.bells = &bells;

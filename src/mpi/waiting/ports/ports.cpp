@@ -4,11 +4,11 @@
 
 namespace lull::mpi {
 
-extern const port openmpi4, ucx_worker;
+extern const port openmpi4, over_ucx;
 
 std::span<const port* const> all_ports() {
   static constexpr std::array rows{
-      &ucx_worker,  // first: with Open MPI, it applies only if pml ucx has been chosen
+      &over_ucx,  // first: with Open MPI, it applies only if pml ucx has been chosen
 #ifdef LULL_OPENMPI_INTERNALS
       &openmpi4,
 #endif

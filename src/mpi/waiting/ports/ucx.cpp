@@ -1,170 +1,27 @@
-// Any library that communicates only through UCX: pml ucx of Open MPI, and MPICH's device ch4:ucx.
+// Any library that communicates only through UCX: pml ucx of Open MPI, and Debian's MPICH.
 //
-// Beat: ucp_worker_progress, whose result says whether something has come. Wake-up: the descriptor of the worker, after
-// ucp_worker_arm, also for UCX's shared memory. The worker has one if the feature UCP_FEATURE_WAKEUP is added where the
-// library creates its context, which is before MPI_Init has returned. Open MPI loads the plugin that does so in MPI_Init.
-//
-// An MPICH that also has shared memory of its own calls the worker only in turns in which shared memory had nothing.
-// Messages through it are then unseen, and the engine limits its sleeps.
-#include <dlfcn.h>
-
-#include <array>
-#include <atomic>
-#include <cstring>
-
-#include "base/redirect.hpp"
-#include "mpi/waiting/engine.hpp"
+// Beat: ucp_worker_progress, whose result says whether something has come.
+#include "mpi/waiting/networks/network.hpp"
 #include "mpi/waiting/port.hpp"
 
 namespace lull::mpi {
 namespace {
 
-// Of UCX's interface, which is stable.
-constexpr std::uint64_t params_have_features = 1U << 0U, feature_wakeup = 1U << 4U;
-constexpr std::size_t known_params = 10;  // members of ucp_params_t behind field_mask, as of UCX 1.18
-constexpr std::size_t most_workers = 16;
-using status = int;  // ucs_status_t; 0: UCS_OK
+void prepare(const library_of_waiting& of) { network_of_ucx.prepare(of); }
 
-struct {
-  bool by_policy = false;
-  status (*init)(unsigned, unsigned, const std::uint64_t*, const void*, void**) = nullptr;
-  status (*create)(void*, const void*, void**) = nullptr;
-  void (*destroy)(void*) = nullptr;
-  unsigned (*progress)(void*) = nullptr;
-  void* (*open_plugin)(const char*, int) = nullptr;
-  status (*arm)(void*) = nullptr;
-  status (*descriptor)(void*, int*) = nullptr;
-} ucx;
-
-struct worker {
-  std::atomic<void*> handle{nullptr};
-  int descriptor = -1;
-};
-std::array<worker, most_workers> workers;
-std::atomic<bool> asks_for_wakeup{false};
-std::atomic<int> workers_without_descriptor{0};
-
-void redirect_all();
-
-unsigned progress_instead(void* of) {
-  const unsigned came = ucx.progress(of);
-  if (ucx.by_policy) beat(came != 0 ? turn::advanced : turn::idle);
-  return came;
-}
-
-// Of ucp_params_t only those members may be read whose bits are set in its first one, field_mask; each takes 64 bits.
-status init_instead(unsigned major, unsigned minor, const std::uint64_t* params, const void* config, void** context) {
-  std::array<std::uint64_t, 1 + known_params> with_wakeup{params[0]};
-  const bool known = (params[0] & params_have_features) != 0 && params[0] >> known_params == 0;
-  for (std::size_t bit = 0; known && bit < known_params; ++bit)
-    if ((params[0] >> bit & 1U) != 0) with_wakeup[bit + 1] = params[bit + 1];
-  with_wakeup[1] |= feature_wakeup;
-  if (known && ucx.init(major, minor, with_wakeup.data(), config, context) == 0) {
-    asks_for_wakeup = true;
-    return 0;
-  }
-  return ucx.init(major, minor, params, config, context);
-}
-
-status create_instead(void* context, const void* params, void** made) {
-  const status result = ucx.create(context, params, made);
-  if (result != 0 || !asks_for_wakeup) return result;
-  int descriptor = -1;
-  if (ucx.descriptor != nullptr && ucx.descriptor(*made, &descriptor) == 0)
-    for (worker& one : workers) {
-      void* none = nullptr;
-      if (one.handle.load() != nullptr) continue;
-      one.descriptor = descriptor;
-      if (one.handle.compare_exchange_strong(none, *made)) return result;
-    }
-  ++workers_without_descriptor;
-  return result;
-}
-
-void destroy_instead(void* of) {
-  for (worker& one : workers)
-    if (one.handle.load() == of) one.handle = nullptr;
-  ucx.destroy(of);
-}
-
-// The plugins of Open MPI are opened by the library itself.
-void* open_plugin_instead(const char* path, int flags) {
-  void* const opened = ucx.open_plugin(path, flags);
-  if (opened != nullptr && path != nullptr && std::strstr(path, "mca_pml_ucx") != nullptr) redirect_all();
-  return opened;
-}
-
-// Only the MPI library's calls: the program may use UCX, too.
-bool is_of_mpi(const loaded_object& object) {
-  const char* const name = object.soname();
-  return std::strncmp(name, "libmpi", 6) == 0 || std::strncmp(name, "mca_pml_ucx", 11) == 0;
-}
-
-template <class Function>
-void redirect(const char* name, Function* by, Function*& real) {
-  if (Function* const found = redirect_calls(name, by, is_of_mpi)) real = found;
-}
-
-template <class Function>
-void find(void* library, const char* name, Function*& function) {
-  if (function == nullptr) function = reinterpret_cast<Function*>(dlsym(library, name));
-}
-
-void redirect_all() {
-  redirect("ucp_init_version", &init_instead, ucx.init);
-  Dl_info of_ucx;
-  if (ucx.init == nullptr || dladdr(reinterpret_cast<const void*>(ucx.init), &of_ucx) == 0) return;
-  void* const library = dlopen(of_ucx.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return;
-  find(library, "ucp_worker_arm", ucx.arm);
-  find(library, "ucp_worker_get_efd", ucx.descriptor);
-  // What a redirected call calls is known before the call is redirected.
-  find(library, "ucp_worker_create", ucx.create);
-  find(library, "ucp_worker_destroy", ucx.destroy);
-  find(library, "ucp_worker_progress", ucx.progress);
-  if (ucx.arm == nullptr || ucx.descriptor == nullptr || ucx.create == nullptr || ucx.destroy == nullptr ||
-      ucx.progress == nullptr)
-    return;
-  redirect("ucp_worker_create", &create_instead, ucx.create);
-  redirect("ucp_worker_destroy", &destroy_instead, ucx.destroy);
-  redirect("ucp_worker_progress", &progress_instead, ucx.progress);
-}
-
-bool is_for(const library_of_waiting&) {
-  for (const worker& one : workers)
-    if (one.handle.load() != nullptr) return true;
-  return false;
-}
-
-void prepare(const library_of_waiting& of) {
-  redirect_all();
-  if (std::strncmp(of.version, "Open MPI", 8) == 0)
-    if (auto* const found = redirect_calls("dlopen", &open_plugin_instead, [](const loaded_object& object) {
-          return std::strncmp(object.soname(), "libopen-pal", 11) == 0;
-        }))
-      ucx.open_plugin = found;
-}
+bool is_for(const library_of_waiting&) { return network_of_ucx.is_used(); }
 
 std::string open(const library_of_waiting&, port_facts& facts) {
-  if (workers_without_descriptor > 0) return "a worker of this UCX has no descriptor to sleep on";
   facts.sleeps_outside_locks = false;  // MPICH progresses its worker inside a lock
-  return {};
+  return network_of_ucx.open();
 }
 
-void engage(bool by_policy) { ucx.by_policy = by_policy; }
+arming arm(std::vector<pollfd>& to) { return network_of_ucx.arm(to); }
 
-arming arm(std::vector<pollfd>& to) {
-  for (const worker& one : workers) {
-    void* const handle = one.handle.load();
-    if (handle == nullptr) continue;
-    if (ucx.arm(handle) != 0) return arming::not_now;
-    to.push_back({.fd = one.descriptor, .events = POLLIN, .revents = 0});
-  }
-  return to.empty() ? arming::none : arming::armed;
-}
+void engage(bool by_policy) { duty_of_networks = by_policy ? when_asked::beat : when_asked::nothing; }
 
 }  // namespace
 
-extern const port ucx_worker{is_for, prepare, open, engage, arm, nullptr};
+extern const port over_ucx{is_for, prepare, open, engage, arm, nullptr};
 
 }  // namespace lull::mpi
