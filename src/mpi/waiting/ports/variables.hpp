@@ -1,0 +1,40 @@
+// Variables that a port sets for the MPI library alone: the library's getenv() finds them, the program and the processes
+// that it starts do not. A variable that the user has set keeps its value.
+#pragma once
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "base/environment.hpp"
+#include "base/loaded_object.hpp"
+#include "base/redirect.hpp"
+
+namespace lull::mpi {
+
+struct variable {
+  const char* name;
+  const char* value;
+};
+
+// `Variables` is an object with static storage that holds variables, such as an array.
+template <const auto& Variables>
+char* getenv_with(const char* name) {
+  // NOLINTBEGIN(concurrency-mt-unsafe): it is the library that calls it
+  char* const found = getenv(name);
+  // NOLINTEND(concurrency-mt-unsafe)
+  if (found != nullptr) return found;
+  for (const variable& one : Variables)
+    if (std::strcmp(one.name, name) == 0) return const_cast<char*>(one.value);  // as getenv's result: not to be changed
+  return nullptr;
+}
+
+// Call before MPI_Init. Returns whether the library reads its variables by getenv.
+template <const auto& Variables, class F>
+bool set_for_library(F&& is_library) {
+  return redirect_calls("getenv", &getenv_with<Variables>, is_library) != nullptr;
+}
+
+// The library's own file, which is named libmpi or libmpich whatever its version is.
+inline bool is_mpich_or_derived(const loaded_object& object) { return std::strncmp(object.soname(), "libmpi", 6) == 0; }
+
+}  // namespace lull::mpi
