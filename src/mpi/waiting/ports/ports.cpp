@@ -4,11 +4,11 @@
 
 namespace lull::mpi {
 
-extern const port mpich, openmpi4, openmpi5, over_ucx;
+extern const port intel, mpich, openmpi4, openmpi5, over_ucx;
 
 std::span<const port* const> all_ports() {
   static constexpr std::array rows{
-         &mpich, &over_ucx,  // before Open MPI: with it, it applies only if pml ucx has been chosen
+      &intel,    &mpich, &over_ucx,  // before Open MPI: with it, it applies only if pml ucx has been chosen
 #ifdef LULL_OPENMPI_INTERNALS
       &openmpi4,
 #endif
