@@ -1,5 +1,6 @@
 """Programs of each MPI library whose idle loop Lull knows sleep while they wait, and compute the same results."""
 
+import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from test_mpi_waiting import lines, rows_of
 
 from bounds import TIMEOUT_S
 from conftest import Lull, gone, wait_until
+from mpi_launchers import hosts_for_mpi
 from mpi_libraries import ENVIRONMENT, LIBRARIES, OF_PYPI, MpiLibrary
 from own_segments import shared_segments
 
@@ -106,3 +108,23 @@ def test_the_statistics_of_the_library_s_own_waiting_are_counted(job: Lull, way:
 def test_threads_that_all_call_mpi_get_their_messages(job: Lull, way: Way) -> None:
     words = way.mpi.start(2, compiled(job, way, "mpi_waits"), "threads", 200)
     assert lines(run(job, "adaptive", words)) == lines(run(job, None, words))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="virtual hosts need root")
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_results_are_the_same_on_two_hosts(job: Lull, way: Way, ranks: int) -> None:
+    steps = ("40", "without-errors")  # over TCP, Intel MPI loses its connection after a message that is too long
+    with hosts_for_mpi(job.folder) as hosts:
+        words = hosts.start(way.mpi.launcher, way.mpi.mpirun, ranks, compiled(job, way, "mpi_results"), *steps)
+        job.env |= hosts.environment
+        expected = lines(run(job, None, words))
+        assert lines(run(job, "interrupt", words)) == expected
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="virtual hosts need root")
+def test_who_waits_long_for_another_host_sleeps(job: Lull, way: Way) -> None:
+    with hosts_for_mpi(job.folder) as hosts:
+        words = hosts.start(way.mpi.launcher, way.mpi.mpirun, 2, compiled(job, way, "mpi_waits"), "long", 2)
+        job.env |= hosts.environment
+        said = lines(run(job, "adaptive", words))
+    assert max(float(line.rpartition(" ")[2]) for line in said) < 1

