@@ -151,7 +151,7 @@ void idle_loop::end(bool something_came) {
 
 wait::wait_counts idle_loop::over(call_under_way& call) {
   if (has_begun(call)) {
-    if (call.came == came_at_begin_) process_.unseen_ends.fetch_add(1, std::memory_order_relaxed);
+    if (call.came == came_at_begin_) process_.unseen_ends.occurred(true);
     if (phase_ == phase::announced) process_.bells->awake();
     if (phase_ == phase::woken) finish_sleep(true);
     phase_ = phase::deciding;
@@ -183,7 +183,7 @@ void idle_loop::advanced(call_under_way& call) {
   if (phase_ == phase::woken) finish_sleep(true);
   phase_ = phase::deciding;
   came_before_ = true;
-  process_.seen_ends.fetch_add(1, std::memory_order_relaxed);
+  process_.unseen_ends.occurred(false);
   if (stream_) return;
   end(true);
   call.beats = 0;  // the next one may arrive at once
@@ -302,7 +302,10 @@ void idle_loop::sleep(const call_under_way& call, arming by) {
   node_bells& bells = *process_.bells;
   by_descriptors_ = by == arming::armed;
   const std::int64_t gathering = by_descriptors_ ? gathering_ns(call, now_ns()) : 0;
-  if (gathering != 0) plan_ = {gathering, true};
+  gathered_ = gathering != 0;
+  if (gathered_) plan_ = {gathering, true};
+  naps_ = by_descriptors_ && !gathered_ && !process_.unwoken_ends.is_rare();
+  if (naps_) plan_ = {nap_ns(), false};
   if (!plan_.by_timer && (!process_.sees_every_arrival() || (vain_ >= most_in_vain && !by_descriptors_)))
     plan_.ns = std::min(plan_.ns, nap_ns());
   if (plan_.by_timer) wait::wake_without_slack();
@@ -329,6 +332,8 @@ void idle_loop::finish_sleep(bool something_came) {
   const bool in_doubt = something_came && timed_out_ && !plan_.by_timer && !by_descriptors_ &&
                         !this_call.asks_descriptors && process_.sees_every_arrival() && vain_ < most_in_vain &&
                         !bells.rung();
+  if (something_came && by_descriptors_ && !gathered_ && !naps_ && !this_call.asks_descriptors)
+    process_.unwoken_ends.occurred(timed_out_ && (!plan_.by_timer || turns_ == 0));
   if (!something_came && !timed_out_) ++vain_;
   if (in_doubt)
     bells.awake_in_doubt();

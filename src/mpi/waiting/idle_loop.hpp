@@ -30,6 +30,7 @@
 #include "mpi/waiting.hpp"
 #include "mpi/waiting/bells.hpp"
 #include "mpi/waiting/port.hpp"
+#include "mpi/waiting/rare_event.hpp"
 #include "wait/frequency.hpp"
 #include "wait/history.hpp"
 #include "wait/policies.hpp"
@@ -59,15 +60,16 @@ struct waiting_process {
   std::uint32_t announcements = 0;
   std::atomic<bool> oversubscription_known{false};
   // Calls that ended in a wait without a turn that had found something, and with one.
-  std::atomic<std::uint32_t> unseen_ends{0}, seen_ends{0};
+  rare_event<3, 16> unseen_ends;
+  // Sleeps on descriptors after which something was there at once that had not woken the thread, and others. UCX wakes
+  // nobody through shared memory between two network namespaces, such as containers.
+  rare_event<16, 2> unwoken_ends;
 
   // Checks, once all ranks of the node have joined, whether they outnumber cores.
   void look_for_oversubscription();
   void refuse_sleep() noexcept;
   [[nodiscard]] bool sees_every_arrival() const noexcept {
-    constexpr std::uint32_t allowed = 3, seen_for_each = 16;
-    return facts.every_arrival_is_seen && unseen_ends.load(std::memory_order_relaxed) <=
-                                              allowed + seen_ends.load(std::memory_order_relaxed) / seen_for_each;
+    return facts.every_arrival_is_seen && unseen_ends.is_rare();
   }
   // After something has come: what the library has sent in turn may be for a rank that sleeps.
   void something_came() noexcept;
@@ -155,7 +157,7 @@ class idle_loop {
   unsigned turns_ = 0;      // in this phase
   unsigned asked_ = 0;      // turns that asked descriptors
   std::int64_t until_ = 0;  // the earliest begin of the sleep
-  bool timed_out_ = false, by_descriptors_ = false;
+  bool timed_out_ = false, by_descriptors_ = false, gathered_ = false, naps_ = false;
   unsigned vain_ = 0;  // times that this wait was woken for nothing
   std::array<habit, 256> habits_{};
 };
