@@ -53,7 +53,8 @@ def figures_of(benchmark: str) -> list[Figure]:
 
 def benchmarks() -> list[str]:
     """The names of all benchmarks."""
-    return sorted(tomllib.loads((HERE / "figures.toml").read_text(encoding="utf-8")))
+    tables = tomllib.loads((HERE / "figures.toml").read_text(encoding="utf-8"))
+    return sorted(name for name in tables if (HERE / f"{name}.py").exists())
 
 
 def run(python: str, top: Path, benchmark: str, *arguments: str, show: bool) -> dict[str, Any]:
@@ -107,8 +108,8 @@ def commit(top: Path) -> str:
 def keep(benchmark: str, figures: dict[str, Any]) -> Path:
     """Write the figures where the documentation finds them."""
     RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{benchmark}.json"
-    known = {f.name for f in figures_of(benchmark)}
+    path = RESULTS / f"{figures.get('name', benchmark)}.json"
+    known = {f.name for f in figures_of(figures.get("figures", benchmark))}
     kept = {
         "benchmark": benchmark,
         "date": datetime.now(UTC).date().isoformat(),
@@ -131,7 +132,7 @@ def main() -> None:
     wanted = arguments.parse_args()
     found = run(sys.executable, HERE.parent, wanted.benchmark, show=True)
     print(file=sys.stderr)
-    for figure in figures_of(wanted.benchmark):
+    for figure in figures_of(found.get("figures", wanted.benchmark)):
         value = found.get(figure.name)
         met = {None: "", True: "met", False: "MISSED"}[None if value is None else figure.met(value)]
         shown = "-" if value is None else f"{value:.4g}"

@@ -16,13 +16,13 @@ from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
 
 # Containers and CI are root.
 ENVIRONMENT = {f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
-# Between virtual hosts: UCX would take hosts of one kernel for one host, unless told otherwise.
+# Between virtual hosts. UCX takes hosts of one kernel for one host, and would use shared memory between them.
 _BETWEEN_HOSTS = {
     "OMPI_MCA_btl_tcp_if_include": INTERFACE,
     "OMPI_MCA_oob_tcp_if_include": INTERFACE,
     "PRTE_MCA_prte_if_include": INTERFACE,
     "UCX_NET_DEVICES": INTERFACE,
-    "UCX_TLS": "tcp,self,sm",
+    "UCX_TLS": "tcp,self",
     "UCX_MEM_EVENTS": "no",
     "FI_TCP_IFACE": INTERFACE,
     "I_MPI_FABRICS": "shm:ofi",
