@@ -4,6 +4,7 @@
  *   mpi_waits window SECONDS   the same, while a window is made
  *   mpi_waits ever             all but the last wait for a message that never comes; the last computes
  *   mpi_waits abort|exit|fall  the others wait, and the last ends in this form
+ *   mpi_waits short COUNT      ranks 0 and 1 wait in turn for 20 to 150 microseconds
  *   mpi_waits threads COUNT    two threads of each rank communicate with those of the next, and with each other
  */
 #include <mpi.h>
@@ -21,6 +22,25 @@ static double cpu_s(void) {
   struct timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void compute(double us) {
+  struct timespec begin, now;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while ((double)(now.tv_sec - begin.tv_sec) * 1e6 + (double)(now.tv_nsec - begin.tv_nsec) * 1e-3 < us);
+}
+
+static void wait_in_turn(int times) {
+  unsigned random = 42 + (unsigned)rank;
+  for (int i = 0, number = i; i < times && rank < 2; ++i) {
+    random = random * 1664525 + 1013904223;
+    const double us = 20 + random / 65536 % 130;
+    if (rank == 1) MPI_Recv(&number, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    compute(us);
+    MPI_Send(&number, 1, MPI_INT, !rank, 5, MPI_COMM_WORLD);
+    if (rank == 0) MPI_Recv(&number, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
 }
 
 /* Thread 0 sends to the next rank and then to thread 1 of its own rank; thread 1 answers both. */
@@ -65,6 +85,8 @@ int main(int argc, char** argv) {
     MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
     printf("rank %d: %.3f\n", rank, cpu_s() - before);
     if (window != MPI_WIN_NULL) MPI_Win_free(&window);
+  } else if (strcmp(what, "short") == 0) {
+    wait_in_turn(atoi(argv[2]));
   } else if (strcmp(what, "threads") == 0) {
     messages = atoi(argv[2]);
     pthread_t one;
