@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lull.base import installed
 from lull.doctor.finding import Finding, Machine, last_line
-from lull.mpi.preload import KNOWN_LIBRARIES
+from lull.mpi.preload import is_known
 
 FLAVOURS = {"Open MPI": ("liblull-mpi-openmpi.so", "libmpi.so.40"), "MPICH": ("liblull-mpi-mpich.so", "libmpich.so.12")}
 
@@ -20,7 +20,7 @@ def look(machine: Machine) -> list[Finding]:
     there = _libraries(machine)
     for name, (ours, theirs) in FLAVOURS.items():
         found.append(_flavour(name, installed.library(ours), there.get(theirs)))
-    others = sorted(name for name in there if name in KNOWN_LIBRARIES[2:])
+    others = sorted(there.keys() - {theirs for _, theirs in FLAVOURS.values()})
     if others:
         found.append(Finding("relatives of MPICH", "works", ", ".join(f"{name} in {there[name]}" for name in others)))
     return found
@@ -57,7 +57,7 @@ def _libraries(machine: Machine) -> dict[str, Path]:
     """The MPI libraries that the loader knows: name → file."""
     _, said = machine.output_of([machine.program("ldconfig") or "/sbin/ldconfig", "-p"])
     lines = (re.match(r"\s*(\S+) \(.*\) => (/\S+)", line) for line in said.splitlines())
-    return {match[1]: Path(match[2]) for match in lines if match and match[1] in KNOWN_LIBRARIES}
+    return {match[1]: Path(match[2]) for match in lines if match and is_known(match[1])}
 
 
 def _flavour(name: str, ours: Path, theirs: Path | None) -> Finding:

@@ -11,6 +11,7 @@ mpirun's option -x; in that case `-x LD_PRELOAD -x LULL_TRACE` has the same effe
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,8 +26,15 @@ HDF5_LIBRARY = "liblull-hdf5.so"  # interposes the HDF5 of a program
 WITH_TOOL = {"LULL_TRACE": SHMEM_LIBRARY, "LULL_STAGE": HDF5_LIBRARY}
 OPENMPI_FORWARDS = "OMPI_MCA_mca_base_env_list"  # variables for ranks on other hosts, separated by semicolons
 
-# The MPI libraries whose functions and types Lull knows; the second name is that of MPICH's derivatives.
+# The MPI libraries whose functions and types Lull knows; the last name is that of MPICH's derivatives, in which some
+# vendors insert a word, as in libmpi_cray.so.12.
 KNOWN_LIBRARIES = ("libmpi.so.40", "libmpich.so.12", "libmpi.so.12")
+_KNOWN = re.compile(r"libmpi\.so\.40|libmpi(ch)?(_(?!abi\b)\w+)?\.so\.12")
+
+
+def is_known(soname: str) -> bool:
+    """Whether Lull knows the functions and types of the MPI library with this name."""
+    return _KNOWN.match(soname) is not None
 
 
 def library(name: str = LIBRARY) -> Path:
@@ -121,7 +129,8 @@ def _hindrance(program: Program) -> str | None:
         return "is linked statically: nothing can be preloaded into it; link it with the shared MPI library"
     if program.set_id:
         return "is set-uid or set-gid: the loader preloads nothing into it; run a copy without that mode"
-    strangers = [name for name in program.libraries if name.startswith(("libmpi.so", "libmpich.so", "libmsmpi"))]
-    if strangers and not set(strangers) & set(KNOWN_LIBRARIES):
+    beginnings = ("libmpi.so", "libmpich.so", "libmpi_abi.so", "libmsmpi")
+    strangers = [name for name in program.libraries if name.startswith(beginnings)]
+    if strangers and not any(map(is_known, program.libraries)):
         return f"is linked with {strangers[0]}: Lull knows {', '.join(KNOWN_LIBRARIES)}; link it with one of these"
     return None

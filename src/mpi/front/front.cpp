@@ -114,6 +114,16 @@ void attach(const char* flavour) {
   state.flavour = offer(&state.offers);
 }
 
+// libmpi.so.12 and libmpich.so.12, or with what a vendor inserts: libmpi_cray.so.12, libmpi_gnu_123.so.12. Libraries of
+// MPI 5's standard interface are named libmpi_abi.
+bool has_interface_of_mpich(const char* soname) {
+  const char* const end = strstr(soname, ".so.12");
+  if (end == nullptr || (end[6] != '\0' && end[6] != '.') || strncmp(soname, "libmpi", 6) != 0) return false;
+  const char* rest = soname + 6;
+  if (strncmp(rest, "ch", 2) == 0) rest += 2;
+  return rest == end || (*rest == '_' && strncmp(rest, "_abi.", 5) != 0);
+}
+
 void find_out() {
   state.looked = true;
   if (!find_library()) {
@@ -130,8 +140,12 @@ void find_out() {
   if (version != nullptr) version(state.version, &length);
   if (real_dlsym(state.library, "ompi_mpi_comm_world") != nullptr && strncmp(name, "libmpi.so.40", 12) == 0)
     attach("openmpi");
-  else if (strncmp(name, "libmpich.so.12", 14) == 0 || strncmp(name, "libmpi.so.12", 12) == 0)
+  else if (has_interface_of_mpich(name))
     attach("mpich");  // also for derived libraries, which use the same types and constants
+  else if (strncmp(name, "libmpi_abi.so", 13) == 0)
+    say_why_not(state.path,
+                "Lull does not know the standard binary interface of MPI 5, and the program continues without Lull; "
+                "link it with the library's own interface (mpicc, not mpicc_abi)");
   else
     say_why_not(
         state.path,

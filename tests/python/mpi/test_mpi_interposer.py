@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -512,7 +513,24 @@ def test_an_mpi_library_of_another_kind_gets_its_calls(tmp_path: Path) -> None:
     done = subprocess.run([tmp_path / "user"], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 3
     [line] = done.stderr.splitlines()
-    assert line.startswith(f"lull: attach to the program's MPI: {library}; it is neither Open MPI")
+    assert line.startswith(f"lull: attach to the program's MPI: {library}; Lull does not know the standard binary")
+
+
+@pytest.mark.skipif(bool(LIBRARIES[1].missing), reason=LIBRARIES[1].missing)
+def test_a_vendor_may_insert_a_word_in_the_name_of_mpich(tmp_path: Path) -> None:
+    mpi = LIBRARIES[1]
+    program = mpi.compiled("mpi/mpi_results.c", tmp_path)
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    [path] = re.findall(r"libmpich\.so\.12 => (\S+)", said)
+    name = b"libmpi_x.so.12"
+    (tmp_path / name.decode()).write_bytes(Path(path).read_bytes().replace(b"libmpich.so.12\0", name + b"\0"))
+    program.write_bytes(program.read_bytes().replace(b"libmpich.so.12\0", name + b"\0"))
+    env = {"LD_LIBRARY_PATH": str(tmp_path)}
+    plain = mpi.run(2, program, "20", env=env)
+    waits = mpi.run(2, program, "20", env=env, tools={"LULL_WAIT": "interrupt", "LULL_STATS": "1"})
+    assert plain.returncode == waits.returncode == 0, plain.stderr + waits.stderr
+    assert sorted(plain.stdout.splitlines()) == sorted(waits.stdout.splitlines())
+    assert "lull: waiting of 2 ranks" in waits.stderr
 
 
 @pytest.mark.skipif(bool(LIBRARIES[0].missing), reason=LIBRARIES[0].missing)

@@ -161,7 +161,16 @@ def test_a_set_uid_program_is_out_of_reach(tmp_path: Path) -> None:
     assert "set-uid" in str(preload.out_of_reach([str(made)]))
 
 
-@pytest.mark.parametrize(("name", "known"), [("libmpi.so.12", True), ("libmpi.so.40", True), ("libmpi.so.20", False)])
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("libmpi.so.12", True),
+        ("libmpi_gnu_123.so.12", True),
+        ("libmpi.so.40", True),
+        ("libmpi.so.20", False),
+        ("libmpi_abi.so.1", False),
+    ],
+)
 def test_a_program_of_another_mpi_library_is_out_of_reach(tmp_path: Path, name: str, known: bool) -> None:
     source = tmp_path / "library.c"
     source.write_text("int MPI_Init(void) { return 0; }\n")
