@@ -41,6 +41,7 @@ struct node_bells::shared {
   alignas(64) std::atomic<std::uint32_t> joined;
   std::atomic<std::uint32_t> ready;  // number of joined ranks that ring others
   std::atomic<std::uint32_t> reported;
+  std::atomic<std::uint32_t> said;
   alignas(64) std::atomic<std::uint32_t> rounds;  // of ringing all
 };
 
@@ -87,6 +88,8 @@ node_bells::bell& node_bells::of(int index) const noexcept { return reinterpret_
 void node_bells::remove_name() noexcept {
   if (memory_->joined.load() < static_cast<std::uint32_t>(count_)) shm_unlink(name_.c_str());
 }
+
+bool node_bells::first_to_say() noexcept { return memory_->said.exchange(1) == 0; }
 
 void node_bells::will_ring() noexcept { memory_->ready.fetch_add(1); }
 int node_bells::ranks_here() const { return static_cast<int>(memory_->ready.load(std::memory_order_acquire)); }

@@ -96,6 +96,8 @@ class node_bells {
   [[nodiscard]] std::span<std::byte> report_of(int index) const noexcept;
   [[nodiscard]] int mine() const { return mine_; }
   [[nodiscard]] bool last_to_report() noexcept;
+  // Whether no rank of the node has said yet what all of them find.
+  [[nodiscard]] bool first_to_say() noexcept;
 
  private:
   struct bell;

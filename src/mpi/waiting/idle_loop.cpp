@@ -106,8 +106,8 @@ void idle_loop::make(const wait::wait_case& here, const call_under_way& call) {
 }
 
 void idle_loop::begin(call_under_way& call) {
-  if (!call.waited) {
-    call.waited = true;
+  if (!in_call_) {
+    in_call_ = call.waited = true;
     call_key_ = key_of(call);
     const habit& before = habit_of(call_key_);
     stream_ = call.asks_descriptors && before.key == call_key_ && before.times >= times_of_a_stream;
@@ -150,14 +150,15 @@ void idle_loop::end(bool something_came) {
 }
 
 wait::wait_counts idle_loop::over(call_under_way& call) {
-  if (has_begun(call)) {
+  call.waited = false;
+  if (!std::exchange(in_call_, false)) return {};
+  if (policy_.index() != 0) {
     if (call.came == came_at_begin_) process_.unseen_ends.occurred(true);
     if (phase_ == phase::announced) process_.bells->awake();
     if (phase_ == phase::woken) finish_sleep(true);
     phase_ = phase::deciding;
     end(true);
   }
-  call.waited = false;
   habit_of(call_key_) = {call_key_, call.came};
   if (process_.detailed) counts_.ns_cpu = thread_cpu_ns() - cpu_begin_;
   process_.totals.waited(what_, counts_);

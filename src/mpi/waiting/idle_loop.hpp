@@ -97,8 +97,9 @@ class idle_loop {
 
   // One turn of the library's loop is over. May sleep.
   void beat(call_under_way& call, turn found);
-  // Returns the waits of the call.
+  // Returns the waits of the call; none, if it has not waited.
   wait::wait_counts over(call_under_way& call);
+  [[nodiscard]] bool is_in_a_call() const { return in_call_; }
   // The number of the sleep that is announced; 0: none is.
   [[nodiscard]] std::uint32_t announcement() const { return phase_ == phase::announced ? announcement_ : 0; }
 
@@ -112,7 +113,9 @@ class idle_loop {
   };
   static constexpr std::uint32_t times_of_a_stream = 6;
 
-  [[nodiscard]] bool has_begun(const call_under_way& call) const { return call.waited && policy_.index() != 0; }
+  [[nodiscard]] bool has_begun(const call_under_way& call) const {
+    return in_call_ && call.waited && policy_.index() != 0;
+  }
   // Whether this idle turn is among the first of a wait, in which nothing is done.
   [[nodiscard]] bool is_among_the_first(call_under_way& call);
   void begin(call_under_way& call);
@@ -142,7 +145,8 @@ class idle_loop {
   wait::spinner spin_;
   wait::wait_counts counts_{};  // of this call
   std::uint64_t call_key_ = 0;
-  bool stream_ = false;  // this call is one wait
+  bool in_call_ = false;  // that has waited
+  bool stream_ = false;   // this call is one wait
   bool lowered_ = false;
   bool came_before_ = false;  // in the last turn
   unsigned spins_ = 0;

@@ -28,6 +28,7 @@
 #include "mpi/waiting/engine.hpp"
 #include "mpi/waiting/epochs.hpp"
 #include "mpi/waiting/idle_loop.hpp"
+#include "mpi/waiting/loop_probe.hpp"
 #include "mpi/waiting/node_of_job.hpp"
 #include "mpi/waiting/port.hpp"
 #include "mpi/waiting/report.hpp"
@@ -59,6 +60,8 @@ constexpr std::int64_t long_enough_to_come_ns = 2'000'000'000;
 struct attached {
   waiting_process process;
   call_sites sites;
+  loop_probe probe;
+  std::string library;  // name and version
   int rank = 0;
   bool counted = false;  // LULL_STATS
   bool engaged = false;
@@ -66,6 +69,7 @@ struct attached {
   std::int64_t begin_ns = 0, cpu_begin_ns = 0;
   std::uint64_t begin_ticks = 0;
 
+  [[nodiscard]] bool probes_loop() const noexcept { return !comparison && probe.is_open(); }
   [[nodiscard]] double ticks_per_ns() const noexcept {
     return static_cast<double>(ticks() - begin_ticks) /
            static_cast<double>(std::max<std::int64_t>(now_ns() - begin_ns, 1));
@@ -135,6 +139,7 @@ std::unique_ptr<attached> attach(const library_of_waiting& library) {
   auto made = std::make_unique<attached>();
   made->counted = setting_text("LULL_STATS") != "0";
   made->rank = library.rank;
+  made->library = name_in(library.version);
   const auto declined = [&](const std::string& found) {
     if (!by_policy && made->counted && library.rank == 0)
       say(fmt::format("count waits by LULL_STATS: {}; nothing is counted", found));
@@ -217,17 +222,41 @@ void wait_scope::begin_counted(call_under_way& call) noexcept {
     const std::uint64_t now = ticks();
     if (here->comparison->another_epoch(now)) engage(here->comparison->began({now, process_cpu_ns()}));
   }
-  if (!here->counted) return;
-  here->sites.called(call.function, call.site);
-  if (here->engaged) return;
+  if (here->counted) here->sites.called(call.function, call.site);
+  if (here->engaged ? !here->probes_loop() : !here->counted) return;
   this_counted_call = {now_ns(), thread_cpu_ns()};
-  call.waited = true;
+  call.waited = true;  // so that its end is noticed
 }
+
+namespace {
+
+// Nobody sleeps there; the library's own waiting is as it was.
+void say_that_loop_is_silent(const char* function, std::int64_t cpu_ns) noexcept try {
+  if (!here->process.bells->first_to_say()) return;
+  say(fmt::format(
+      "wait by LULL_WAIT={}: the waiting loop of {} calls nothing that Lull sees (in eight calls such as {}, "
+      "which used its core for {:.1f} ms); there the program waits as without Lull",
+      wait::wait_policy_names[static_cast<std::size_t>(here->process.policy)], here->library, function,
+      static_cast<double>(cpu_ns) * 1e-6));
+} catch (const std::exception& error) {
+  say(error.what());
+}
+
+void look_at_loop(const call_under_way& call) noexcept {
+  const std::int64_t cpu_ns = thread_cpu_ns() - this_counted_call.cpu_begin_ns;
+  if (here->probe.is_silent_after(call.function, call.size, cpu_ns, std::uint64_t{call.beats} + call.came))
+    say_that_loop_is_silent(call.function, cpu_ns);
+  if (!here->probe.is_open() && !here->counted) duty_of_scopes = scope_duty::mark;
+}
+
+}  // namespace
 
 void wait_scope::end_waited(call_under_way& call) noexcept {
   wait::wait_counts counts;
-  if (here->engaged) {
+  if (here->engaged || loop_of_thread().is_in_a_call()) {
     counts = loop_of_thread().over(call);
+    if (here->engaged && here->probes_loop()) look_at_loop(call);
+    if (counts.waits == 0) return;
   } else {
     call.waited = false;
     counts.ns_waited = now_ns() - this_counted_call.begin_ns;
@@ -333,7 +362,8 @@ void start_waiting(const library_of_waiting& library) noexcept try {
   }
   compares = here->comparison.has_value();
   if (by_policy || here->counted)
-    duty_of_scopes = here->comparison || here->counted ? scope_duty::mark_and_count : scope_duty::mark;
+    duty_of_scopes =
+        here->comparison || here->counted || here->probes_loop() ? scope_duty::mark_and_count : scope_duty::mark;
 } catch (const std::exception& error) {
   say(error.what());
 }

@@ -184,12 +184,14 @@ def test_without_shared_memory_the_library_waits_and_a_line_says_so(job: Lull, w
     ]
 
 
+# Over UCX and TCP, MPICH loses messages: plainly, MPI_Ssend of 8,000 bytes hangs if its receiver has come first.
 @pytest.mark.skipif(os.geteuid() != 0, reason="virtual hosts need root")
+@pytest.mark.parametrize("way", [name for name in WAYS if name != "mpich"], indirect=True)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_results_are_the_same_on_two_hosts(job: Lull, way: Way, ranks: int) -> None:
-    steps = ("40", "without-errors")  # over TCP, Intel MPI loses its connection after a message that is too long
+    job.env["MPIR_CVAR_CH4_NETMOD"] = "ofi"
     with hosts_for_mpi(job.folder) as hosts:
-        words = hosts.start(way.mpi.launcher, way.mpi.mpirun, ranks, compiled(job, way, "mpi_results"), *steps)
+        words = hosts.start(way.mpi.launcher, way.mpi.mpirun, ranks, compiled(job, way, "mpi_results"), 40, "over-tcp")
         job.env |= hosts.environment
         expected = lines(run(job, None, words))
         assert lines(run(job, "interrupt", words)) == expected
@@ -202,3 +204,14 @@ def test_who_waits_long_for_another_host_sleeps(job: Lull, way: Way) -> None:
         job.env |= hosts.environment
         said = lines(run(job, "adaptive", words))
     assert max(float(line.rpartition(" ")[2]) for line in said) < 1
+
+
+@pytest.mark.parametrize("way", ["intel"], indirect=True)  # no setting of other libraries hides the loop
+def test_a_waiting_loop_that_shows_nothing_is_said_once(job: Lull, way: Way) -> None:
+    words = way.mpi.start(2, compiled(job, way, "mpi_results"))
+    expected = lines(run(job, None, words))
+    done = run(job, "adaptive", words, I_MPI_THREAD_YIELD="0")
+    assert lines(done) == expected
+    [line] = done.stderr.splitlines()
+    assert line.startswith("lull: wait by LULL_WAIT=adaptive: the waiting loop of Intel(R) MPI Library 2021")
+    assert line.endswith("there the program waits as without Lull")
