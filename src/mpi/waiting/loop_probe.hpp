@@ -22,10 +22,10 @@ class loop_probe {
   [[nodiscard]] bool is_silent_after(std::string_view function, std::uint64_t size, std::int64_t cpu_ns,
                                      std::uint64_t beats) noexcept {
     if (!is_open()) return false;
-    if (cpu_ns >= long_ns && size <= largest_size && waits_for_messages(function)) {
-      if (beats >= beats_of_a_loop) return decide(answer::beats);
-      if (silent_calls_.fetch_add(1, std::memory_order_relaxed) + 1 >= silent_calls) return decide(answer::silent);
-    }
+    if (beats >= beats_of_a_loop) return decide(answer::beats);
+    if (cpu_ns >= long_ns && size <= largest_size && waits_for_messages(function) &&
+        silent_calls_.fetch_add(1, std::memory_order_relaxed) + 1 >= silent_calls)
+      return decide(answer::silent);
     if (calls_.fetch_add(1, std::memory_order_relaxed) + 1 >= most_calls) decide(answer::beats);
     return false;
   }
