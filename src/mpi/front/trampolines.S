@@ -2,8 +2,9 @@
 // that arguments, whatever they are, and the return address stay as they are.
 //
 // A slot first leads to the resolver (front.cpp), which finds out at the first call where calls go from then on. Slots
-// are numbered: 2 i for MPI_X and 2 i + 1 for PMPI_X, where X is line i of functions.inc; the last is that of dlsym. All trampolines are of one size, and hold behind the jump what the loader calls where a name is an
-// indirect function (names.cpp knows both numbers).
+// are numbered: 2 i for MPI_X and 2 i + 1 for PMPI_X, where X is line i of functions.inc; the last is that of dlsym. All
+// trampolines are of one size, and hold behind the jump what the loader calls where a name is an indirect function
+// (names.cpp knows both numbers).
 
 #if defined(__x86_64__)
 

@@ -63,9 +63,10 @@ void prepare(const library_of_waiting& of) {
   if (found.major >= 5) {
     library.has_marker = redirect_calls("sched_yield", &yield_instead, is_mpich_or_derived) != nullptr;
   } else if (found.major == 4 && found.minor >= 1) {
-    library.has_marker = redirect_calls("nanosleep", &nanosleep_instead, is_mpich_or_derived) != nullptr;
+    if (redirect_calls("nanosleep", &nanosleep_instead, is_mpich_or_derived) == nullptr) return;
     const bool by_user = text_of_environment(heavy_yield[0].name) != nullptr;
-    library.heavily = library.has_marker && !by_user && set_for_library<heavy_yield>(is_mpich_or_derived);
+    library.heavily = !by_user && set_for_library<heavy_yield>(is_mpich_or_derived);
+    library.has_marker = by_user || library.heavily;
   }
 }
 
