@@ -28,9 +28,10 @@ struct call_under_way {
   std::uintptr_t comm = 0;  // the communicator's handle, or 0
   std::uint64_t size = 0;   // bytes or elements, whichever is available; distinguishes waits by size
   int peer = -1;
-  std::uint32_t beats = 0;  // idle turns of the library's loop since the call began, or since the last arrival
-  std::uint32_t next = 0;   // the engine acts at this beat
-  std::uint32_t came = 0;   // number of arrivals during this call
+  std::uint32_t beats = 0;   // idle turns of the library's loop since the call began, or since the last arrival
+  std::uint32_t next = 0;    // the engine acts at this beat
+  std::uint32_t came = 0;    // number of arrivals during this call
+  std::uint32_t yields = 0;  // of the library in this thread, ever; counted if the policy leaves yielding to it
   bool active = false;
   bool waited = false;            // it was not over after the first beats
   bool asks_descriptors = false;  // the library's last turn has asked descriptors for what has come

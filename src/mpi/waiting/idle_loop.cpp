@@ -193,7 +193,9 @@ void idle_loop::advanced(call_under_way& call) {
 
 bool idle_loop::is_among_the_first(call_under_way& call) {
   const port_facts& facts = process_.facts;
-  if (process_.limits.oversubscribed || call.beats >= facts.beats_before_waiting) return false;
+  // A library that yields gives way by itself for so long.
+  const bool at_once = process_.limits.oversubscribed && !facts.yields_are_counted;
+  if (at_once || call.beats >= facts.beats_before_waiting) return false;
   if (call.beats < facts.beats_before_clock) {
     call.next = facts.beats_before_clock;
     return true;
@@ -217,6 +219,8 @@ void idle_loop::idle(call_under_way& call) {
   call.next = 0;
   switch (phase_) {
     case phase::deciding:
+      // A yield of the policy's own would double that of the library.
+      if (process_.facts.yields_are_counted && std::exchange(yields_seen_, call.yields) == call.yields) return;
       return decide();
     case phase::announced:
       return look_before_sleep(call);
@@ -235,7 +239,7 @@ void idle_loop::decide() {
       spin_.relax();
       break;
     case wait::step::yield:
-      sched_yield();
+      if (!process_.facts.yields_are_counted) sched_yield();
       break;
     case wait::step::sleep:
       lower_frequency();

@@ -150,6 +150,7 @@ class idle_loop {
   bool lowered_ = false;
   bool came_before_ = false;  // in the last turn
   unsigned spins_ = 0;
+  std::uint32_t yields_seen_ = 0;  // of the library
   std::int64_t begin_ = 0, expected_end_ = 0, cpu_begin_ = 0;
   std::int64_t clock_at_ = 0;  // the first reading of the clock in this wait
   std::uint32_t came_at_begin_ = 0;

@@ -25,6 +25,7 @@ enum class turn : std::uint8_t { idle, advanced };
 struct port_facts {
   int ranks_of_node = 0;                  // 0: take it from the launcher
   bool library_yields = false;            // it is configured to yield its core in each idle turn
+  bool yields_are_counted = false;        // it still does so, and the port counts it in call_under_way::yields
   bool rings_exactly = false;             // the port itself rings the receiver of each message in shared memory
   bool sleeps_outside_locks = true;       // another thread of the process can call MPI while one sleeps in a beat
   bool every_arrival_is_seen = true;      // no arrival passes without a beat that says so

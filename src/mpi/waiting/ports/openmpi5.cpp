@@ -33,8 +33,10 @@ int progress_instead() {
   return events;
 }
 
-// The policy yields by itself where that helps.
-int yield_instead() { return progress_is_running && this_call.active ? 0 : sched_yield(); }
+int yield_instead() {
+  ++this_call.yields;
+  return sched_yield();
+}
 
 bool is_for(const library_of_waiting& of) {
   return std::strncmp(of.version, "Open MPI v", 10) == 0 && std::strncmp(of.version, "Open MPI v4", 11) != 0;
@@ -44,9 +46,9 @@ std::string open(const library_of_waiting& of, port_facts& facts) {
   library.progress = reinterpret_cast<int (*)()>(dlsym(of.handle, "opal_progress"));
   if (library.progress == nullptr || redirect_calls("opal_progress", &progress_instead, is_of_open_mpi) == nullptr)
     return "cannot find the idle loop of this Open MPI";
-  redirect_calls("sched_yield", &yield_instead, is_of_open_mpi);
-  const auto* const yields = static_cast<const bool*>(dlsym(of.handle, "opal_progress_yield_when_idle"));
-  facts.library_yields = yields != nullptr && *yields;
+  facts.library_yields = yields_when_idle(of.handle);
+  facts.yields_are_counted =
+      facts.library_yields && redirect_calls("sched_yield", &yield_instead, is_of_open_mpi) != nullptr;
   facts.beats_to_see_everything = beats_to_see_everything;
   network_of_sockets.open();  // without it, a rank does not sleep if it waits for other nodes
   return {};

@@ -1,8 +1,12 @@
 // Any library that communicates only through UCX: pml ucx of Open MPI, and Debian's MPICH.
 //
 // Beat: ucp_worker_progress, whose result says whether something has come.
+#include <sched.h>
+
+#include "base/redirect.hpp"
 #include "mpi/waiting/networks/network.hpp"
 #include "mpi/waiting/port.hpp"
+#include "mpi/waiting/ports/openmpi_objects.hpp"
 
 namespace lull::mpi {
 namespace {
@@ -11,7 +15,15 @@ void prepare(const library_of_waiting& of) { network_of_ucx.prepare(of); }
 
 bool is_for(const library_of_waiting&) { return network_of_ucx.is_used(); }
 
-std::string open(const library_of_waiting&, port_facts& facts) {
+int yield_instead() {
+  ++this_call.yields;
+  return sched_yield();
+}
+
+std::string open(const library_of_waiting& of, port_facts& facts) {
+  facts.library_yields = yields_when_idle(of.handle);
+  facts.yields_are_counted =
+      facts.library_yields && redirect_calls("sched_yield", &yield_instead, is_of_open_mpi) != nullptr;
   facts.sleeps_outside_locks = false;  // MPICH progresses its worker inside a lock
   return network_of_ucx.open();
 }
