@@ -35,7 +35,7 @@ PML_UCX = {
 }
 WAYS = {"mpich": Way(MPICH), "pml ucx": Way(OPEN_MPI, PML_UCX), **{one.name: Way(one) for one in OF_PYPI}}
 
-pytestmark = [pytest.mark.in_turn(2)]
+pytestmark = [pytest.mark.in_turn(4)]
 
 
 @pytest.fixture(params=WAYS)

@@ -19,13 +19,10 @@ struct variable {
 // `Variables` is an object with static storage that holds variables, such as an array.
 template <const auto& Variables>
 char* getenv_with(const char* name) {
-  // NOLINTBEGIN(concurrency-mt-unsafe): it is the library that calls it
-  char* const found = getenv(name);
-  // NOLINTEND(concurrency-mt-unsafe)
-  if (found != nullptr) return found;
+  const char* found = variable_of_environment(name);
   for (const variable& one : Variables)
-    if (std::strcmp(one.name, name) == 0) return const_cast<char*>(one.value);  // as getenv's result: not to be changed
-  return nullptr;
+    if (found == nullptr && std::strcmp(one.name, name) == 0) found = one.value;
+  return const_cast<char*>(found);  // NOLINT(cppcoreguidelines-pro-type-const-cast): getenv's type
 }
 
 // Call before MPI_Init. Returns whether the library reads its variables by getenv.
