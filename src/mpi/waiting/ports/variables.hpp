@@ -1,4 +1,4 @@
-// Variables that a port sets for the MPI library alone: the library's getenv() finds them, the program and the processes
+// Variables that a port sets for the MPI library alone: the library finds them by getenv, the program and the processes
 // that it starts do not. A variable that the user has set keeps its value.
 #pragma once
 #include <array>
@@ -18,7 +18,7 @@ struct variable {
 
 // `Variables` is an object with static storage that holds variables, such as an array.
 template <const auto& Variables>
-char* getenv_with(const char* name) {
+char* variable_with(const char* name) {
   const char* found = variable_of_environment(name);
   for (const variable& one : Variables)
     if (found == nullptr && std::strcmp(one.name, name) == 0) found = one.value;
@@ -28,7 +28,7 @@ char* getenv_with(const char* name) {
 // Call before MPI_Init. Returns whether the library reads its variables by getenv.
 template <const auto& Variables, class F>
 bool set_for_library(F&& is_library) {
-  return redirect_calls("getenv", &getenv_with<Variables>, is_library) != nullptr;
+  return redirect_calls("getenv", &variable_with<Variables>, is_library) != nullptr;
 }
 
 // The library's own file, which is named libmpi or libmpich whatever its version is.
