@@ -1,11 +1,11 @@
-"""What does it cost, and save, to let MPI programs wait by a policy? (`make bench-mpi-wait LIBRARY=mpich-5`)
+"""The cost and the savings of MPI programs that wait by a policy (`make bench-mpi-wait LIBRARY=mpich-5`).
 
 Two ranks on two cores, with this machine's Open MPI or the named library. With LULL_MPI_COMPARE a program waits by the
 policy in some epochs and by its library in others, chosen at random, because separate runs differ by more than the
 effect. "Time" is the time of a call with the policy over that without, "CPU" the same for the CPU time of both ranks.
 Ranks are pinned; each figure is the median of several runs. Prints tables, then one line of JSON, in which `spread` is
-the minimum and maximum over the runs; figures.toml describes its figures. Other libraries than this machine's Open MPI
-have cases of their own, without LAMMPS, which is linked with that one.
+the minimum and maximum over the runs; figures.toml describes its figures. With LIBRARY the cases are those that need
+no LAMMPS, which is linked with this machine's Open MPI.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from lull.mpi.waiting import waiting_by
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "python" / "support"))
 
 from mpi_launchers import ENVIRONMENT, OnHosts, hosts_for_mpi
-from mpi_libraries import LIBRARIES, OF_PYPI, MpiLibrary
+from mpi_libraries import LIBRARIES, OF_PYPI, PML_UCX, MpiLibrary
 
 ROUNDS = 5
 SECONDS = 6.0
@@ -40,14 +40,8 @@ TOP = Path(__file__).resolve().parent.parent
 PROGRAMS = TOP / "studies" / "mpi-waiting"
 BUILD = TOP / "build" / "bench-mpi-wait"
 LINK = Link("1gbit", "20kb", 16384)
-PML_UCX = {
-    "OMPI_MCA_pml": "ucx",
-    "OMPI_MCA_pml_ucx_tls": "any",
-    "OMPI_MCA_pml_ucx_devices": "any",
-    "OMPI_MCA_btl": "^openib",
-}
 OPEN_MPI = "openmpi"
-WAYS = {one.name: (one, {}) for one in (*LIBRARIES, *OF_PYPI)} | {"openmpi-ucx": (LIBRARIES[0], PML_UCX)}
+LIBRARY_NAMES = {one.name: (one, {}) for one in (*LIBRARIES, *OF_PYPI)} | {"openmpi-ucx": (LIBRARIES[0], PML_UCX)}
 SIZES_OF_POLL = (8, 1024, 65536, 4194304)
 RUNS_OF_POLL_A_ROUND = 5
 
@@ -117,7 +111,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Library:
-    """An MPI library, and how it is told to communicate."""
+    """An MPI library, and the variables that select its transport."""
 
     mpi: MpiLibrary
     env: dict[str, str]
@@ -320,14 +314,14 @@ def main() -> None:
     parser.add_argument("--policy", default="adaptive", help="That is compared. [adaptive]")
     parser.add_argument("--only", default="", help="Cases whose name this pattern finds; then there are no figures.")
     parser.add_argument(
-        "--library", default=os.environ.get("LIBRARY") or OPEN_MPI, choices=sorted(WAYS), help=f"[{OPEN_MPI}]"
+        "--library", default=os.environ.get("LIBRARY") or OPEN_MPI, choices=sorted(LIBRARY_NAMES), help=f"[{OPEN_MPI}]"
     )
     asked = parser.parse_args()
     if asked.rounds < 1:
         parser.error("--rounds must be at least 1")
     end_in_order_on_signals()
     subprocess.run([str(TOP / "scripts" / "setup"), "packages/bench-mpi-wait.txt"], check=True, stdout=sys.stderr)
-    library = Library(*WAYS[asked.library])
+    library = Library(*LIBRARY_NAMES[asked.library])
     program = library.build()
     all_cases, of = (CASES, FIGURES) if asked.library == OPEN_MPI else (CASES_OF_A_LIBRARY, FIGURES_OF_A_LIBRARY)
     cases = [case for case in all_cases if re.search(asked.only, case.name)]

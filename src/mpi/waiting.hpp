@@ -31,7 +31,7 @@ struct call_under_way {
   std::uint32_t beats = 0;   // idle turns of the library's loop since the call began, or since the last arrival
   std::uint32_t next = 0;    // the engine acts at this beat
   std::uint32_t came = 0;    // number of arrivals during this call
-  std::uint32_t yields = 0;  // of the library in this thread, ever; counted if the policy leaves yielding to it
+  std::uint32_t yields = 0;  // of the library in this thread, if the policy leaves yielding to it
   bool active = false;
   bool waited = false;            // it was not over after the first beats
   bool asks_descriptors = false;  // the library's last turn has asked descriptors for what has come

@@ -27,7 +27,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "python" / "support"))
 
 from mpi_launchers import ENVIRONMENT, OPEN_MPI_4  # noqa: E402
-from mpi_packages import OPEN_MPI_5, PACKAGES, MpiPackage  # noqa: E402
+from mpi_packages import INTEL, OPEN_MPI_5, PACKAGES, MpiPackage  # noqa: E402
 
 MPI4PY = "4.1.2"
 MPI4PY_SHA256 = "56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02"
@@ -51,7 +51,7 @@ class Library:
 INSTALLED = "mpirun.openmpi"  # the launcher of this machine's Open MPI, by its name in Debian
 SPAWNING = "test_(spawn|dynproc)"
 LIBRARIES = [Library("openmpi", left_out=SPAWNING)] + [
-    Library(one.name, one, SPAWNING if one is OPEN_MPI_5 else "") for one in PACKAGES
+    Library(one.name, one, SPAWNING if one in (OPEN_MPI_5, INTEL) else "") for one in PACKAGES
 ]
 TOOLS = {
     "trace": ("trace", "--out", "{folder}/trace", "--"),

@@ -114,7 +114,7 @@ void attach(const char* flavour) {
   state.flavour = offer(&state.offers);
 }
 
-// libmpi.so.12 and libmpich.so.12, or with what a vendor inserts: libmpi_cray.so.12, libmpi_gnu_123.so.12. Libraries of
+// libmpi.so.12, libmpich.so.12, and names with a vendor's word: libmpi_cray.so.12, libmpi_gnu_123.so.12. Libraries with
 // MPI 5's standard interface are named libmpi_abi.
 bool has_interface_of_mpich(const char* soname) {
   const char* const end = strstr(soname, ".so.12");

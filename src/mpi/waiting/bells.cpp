@@ -41,7 +41,7 @@ struct node_bells::shared {
   alignas(64) std::atomic<std::uint32_t> joined;
   std::atomic<std::uint32_t> ready;  // number of joined ranks that ring others
   std::atomic<std::uint32_t> reported;
-  std::atomic<std::uint32_t> said;
+  std::atomic<std::uint32_t> said;                // not 0: first_to_say() has returned true
   alignas(64) std::atomic<std::uint32_t> rounds;  // of ringing all
 };
 

@@ -96,7 +96,7 @@ class node_bells {
   [[nodiscard]] std::span<std::byte> report_of(int index) const noexcept;
   [[nodiscard]] int mine() const { return mine_; }
   [[nodiscard]] bool last_to_report() noexcept;
-  // Whether no rank of the node has said yet what all of them find.
+  // True in the first call by any rank of the node: that rank prints what all of them find.
   [[nodiscard]] bool first_to_say() noexcept;
 
  private:

@@ -193,7 +193,7 @@ void idle_loop::advanced(call_under_way& call) {
 
 bool idle_loop::is_among_the_first(call_under_way& call) {
   const port_facts& facts = process_.facts;
-  // A library that yields gives way by itself for so long.
+  // A library that yields lets other ranks run in its first turns.
   const bool at_once = process_.limits.oversubscribed && !facts.yields_are_counted;
   if (at_once || call.beats >= facts.beats_before_waiting) return false;
   if (call.beats < facts.beats_before_clock) {
@@ -219,7 +219,7 @@ void idle_loop::idle(call_under_way& call) {
   call.next = 0;
   switch (phase_) {
     case phase::deciding:
-      // A yield of the policy's own would double that of the library.
+      // A yield of the policy would double that of the library.
       if (process_.facts.yields_are_counted && std::exchange(yields_seen_, call.yields) == call.yields) return;
       return decide();
     case phase::announced:

@@ -61,8 +61,8 @@ struct waiting_process {
   std::atomic<bool> oversubscription_known{false};
   // Calls that ended in a wait without a turn that had found something, and with one.
   rare_event<3, 16> unseen_ends;
-  // Sleeps on descriptors after which something was there at once that had not woken the thread, and others. UCX wakes
-  // nobody through shared memory between two network namespaces, such as containers.
+  // Sleeps on descriptors that timed out although a message was there, and other sleeps on descriptors. UCX's signals for
+  // shared memory do not cross network namespaces, which containers have.
   rare_event<16, 2> unwoken_ends;
 
   // Checks, once all ranks of the node have joined, whether they outnumber cores.

@@ -1,9 +1,9 @@
-// Whether the beats of a library's waiting loop reach the engine. A port applies to a library by its name and version,
-// but some loops call nothing that is redirected: of a library that is built otherwise, or told so by the user.
+// Detects a waiting loop whose beats do not reach the engine. A port is chosen by the library's name and version, but the
+// loop may call nothing that is redirected if the library was built or configured differently.
 //
-// A call without much to move that takes a millisecond of CPU time with hardly a beat waits in such a loop. Eight of them
-// decide, unless another call shows beats before; after the first thousand calls nothing is checked any more. Any thread
-// may count.
+// A call of at most 4096 bytes or elements that takes a millisecond of CPU time with fewer than ten beats waits in such a
+// loop. Eight such calls are the answer `silent`, one call with ten beats is the answer `beats`. After a thousand calls
+// without an answer the probe closes. Any thread may count.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -36,7 +36,7 @@ class loop_probe {
   static constexpr std::uint64_t largest_size = 4096;  // more takes time to be copied
   static constexpr std::uint32_t silent_calls = 8, most_calls = 1000;
 
-  // Others also read files, or allocate memory.
+  // Other functions also read files or allocate memory.
   static bool waits_for_messages(std::string_view function) noexcept {
     return !function.starts_with("MPI_File_") && !function.starts_with("MPI_Win_") &&
            !function.starts_with("MPI_Comm_") && !function.starts_with("MPI_Intercomm_");

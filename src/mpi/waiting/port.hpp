@@ -5,7 +5,7 @@
 // may sleep in a beat, and returns into the library's own loop. It never calls the library.
 //
 // A port is a file in ports/ and a row of ports/ports.cpp. It is opened after MPI_Init, and says in words for a person
-// why it does not apply. What the library asks for messages from other nodes are networks (networks/network.hpp).
+// why it does not apply. Ports share the code for networks (networks/network.hpp).
 #pragma once
 #include <poll.h>
 
@@ -23,12 +23,12 @@ enum class turn : std::uint8_t { idle, advanced };
 
 // What the engine must know about a library.
 struct port_facts {
-  int ranks_of_node = 0;                  // 0: take it from the launcher
-  bool library_yields = false;            // it is configured to yield its core in each idle turn
-  bool yields_are_counted = false;        // it still does so, and the port counts it in call_under_way::yields
-  bool rings_exactly = false;             // the port itself rings the receiver of each message in shared memory
-  bool sleeps_outside_locks = true;       // another thread of the process can call MPI while one sleeps in a beat
-  bool every_arrival_is_seen = true;      // no arrival passes without a beat that says so
+  int ranks_of_node = 0;              // 0: take it from the launcher
+  bool library_yields = false;        // it is configured to yield its core in each idle turn
+  bool yields_are_counted = false;    // it still does so under a policy, and the port counts in call_under_way::yields
+  bool rings_exactly = false;         // the port itself rings the receiver of each message in shared memory
+  bool sleeps_outside_locks = true;   // another thread of the process can call MPI while one sleeps in a beat
+  bool every_arrival_is_seen = true;  // no arrival passes without a beat that says so
   std::uint32_t beats_before_clock = 32;  // idle turns before a clock is read: about 3 microseconds
   std::uint32_t beats_before_waiting = 100;
   unsigned beats_to_see_everything = 2;  // idle turns in which the library has looked everywhere

@@ -1,4 +1,4 @@
-// Counts an event that should be rare, and its opposite: is what the event shows still an exception?
+// Counts an event that should be rare, and its opposite, and says whether the event is still an exception.
 #pragma once
 #include <atomic>
 #include <cstdint>

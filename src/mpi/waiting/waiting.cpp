@@ -230,7 +230,7 @@ void wait_scope::begin_counted(call_under_way& call) noexcept {
 
 namespace {
 
-// Nobody sleeps there; the library's own waiting is as it was.
+// No thread sleeps in such a loop: the library waits as without Lull.
 void say_that_loop_is_silent(const char* function, std::int64_t cpu_ns) noexcept try {
   if (!here->process.bells->first_to_say()) return;
   say(fmt::format(

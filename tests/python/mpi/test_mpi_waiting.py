@@ -46,13 +46,10 @@ def mpirun(ranks: int, *command: object) -> list[str]:
     return [MPIRUN, "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *map(str, command)]
 
 
-def run(job: Lull, policy: str | None, ranks: int, *command: object, **env: str) -> subprocess.CompletedProcess[str]:
-    """The command under `lull attach`, or without Lull."""
-    words = mpirun(ranks, *command)
-    if policy is not None:
-        words = job.argv("attach", "--wait", policy, "--", *words)
+def attached(job: Lull, policy: str | None, words: list[str], **env: str) -> subprocess.CompletedProcess[str]:
+    """The result of the command under `lull attach`, or without Lull."""
     return subprocess.run(
-        words,
+        words if policy is None else job.argv("attach", "--wait", policy, "--", *words),
         cwd=job.folder,
         env={**job.environment(), **env},
         capture_output=True,
@@ -60,6 +57,11 @@ def run(job: Lull, policy: str | None, ranks: int, *command: object, **env: str)
         timeout=TIMEOUT_S,
         check=False,
     )
+
+
+def run(job: Lull, policy: str | None, ranks: int, *command: object, **env: str) -> subprocess.CompletedProcess[str]:
+    """The result of so many ranks of the command under `lull attach`, or without Lull."""
+    return attached(job, policy, mpirun(ranks, *command), **env)
 
 
 def lines(done: subprocess.CompletedProcess[str]) -> list[str]:

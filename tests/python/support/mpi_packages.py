@@ -54,9 +54,9 @@ class MpiPackage:
             if not present:
                 shutil.rmtree(self.folder, ignore_errors=True)
                 subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder], check=True)
-            # This environment's pip, since one in each would take as long as the library.
+            # One pip serves all environments: a pip in each takes as long to install as the library.
             pip = [sys.executable, "-m", "pip", "--python", str(self.folder / "bin" / "python")]
-            subprocess.run([*pip, "install", "-q", "--no-compile", "--disable-pip-version-check", *missing], check=True)
+            subprocess.run([*pip, "install", "-q", "--no-compile", "--retries", "1", *missing], check=True)
             ready.write_text("\n".join([*present, *missing]))
         return self.folder
 
@@ -65,7 +65,7 @@ class MpiPackage:
         return [self.mpirun, "-n", str(ranks), *self.launcher.free, *map(str, command)]
 
     def compile(self, source: Path, program: Path, *arguments: str) -> Path:
-        """Compile a program in C. Its commands for this contain paths of the machine that has made the package."""
+        """Compile a program in C. The package's mpicc contains paths of the machine on which it was built."""
         library = self.folder / "lib"
         headers = FOLDER / (self.headers or self.name) / "include"
         own = [f"-I{headers}", str(library / self.soname), f"-Wl,-rpath,{library}", "-Wl,--allow-shlib-undefined"]

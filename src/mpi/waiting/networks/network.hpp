@@ -1,13 +1,14 @@
-// The networks that MPI libraries ask for messages in each turn of their waiting loops, and what a thread sleeps on until
-// something comes on one.
+// The networks that MPI libraries poll for messages in each turn of their waiting loops, and the descriptors on which a
+// thread sleeps until a message arrives.
 //
-// A network redirects the call by which the library asks, so that a port (port.hpp) learns what it returned: either that
-// call is the beat of the library's loop, or its result is noted until the turn is over. A network is a file in this
+// A network redirects the call by which the library polls it, and passes the result to the port (port.hpp): the call
+// either is the beat of the library's loop, or its result is kept until the turn is over. Each network is a file in this
 // folder.
 #pragma once
 #include <poll.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,46 +17,50 @@
 
 namespace lull::mpi {
 
-// What this thread's library has asked.
-struct asked_networks {
-  std::uint32_t times = 0;   // ever
-  bool came = false;         // in this turn: something was there
-  bool descriptors = false;  // in this turn: it has asked sockets
+// The polls of this thread.
+struct network_polls {
+  std::uint32_t times = 0;   // since the thread started
+  bool came = false;         // in this turn: a poll found something
+  bool descriptors = false;  // in this turn: sockets were polled
 };
-extern constinit thread_local asked_networks asked_here [[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]];
+extern constinit thread_local network_polls polls_here [[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]];
 
-enum class when_asked : std::uint8_t { nothing, note, beat };
-// What happens if the library asks; set by the port in use.
-extern when_asked duty_of_networks [[gnu::visibility("hidden")]];
+enum class poll_duty : std::uint8_t { nothing, note, beat };
+// What a poll does besides; set by the port in use.
+extern poll_duty duty_of_polls [[gnu::visibility("hidden")]];
 
 // A turn of the library's loop is over, in which something `came` or not. May sleep.
 inline void turn_is_over(bool came) noexcept {
-  this_call.asks_descriptors = std::exchange(asked_here.descriptors, false);
-  asked_here.came = false;
+  this_call.asks_descriptors = std::exchange(polls_here.descriptors, false);
+  polls_here.came = false;
   beat(came ? turn::advanced : turn::idle);
 }
 
-// The library has asked a network, where something was or not.
-inline void network_was_asked(bool came) noexcept {
-  ++asked_here.times;
-  asked_here.came |= came;
-  if (duty_of_networks == when_asked::beat) turn_is_over(came);
+// The library has polled a network, and found something (`came`) or nothing.
+inline void network_was_polled(bool came) noexcept {
+  ++polls_here.times;
+  polls_here.came |= came;
+  if (duty_of_polls == poll_duty::beat) turn_is_over(came);
 }
 
-struct network {
-  // Called before MPI_Init: redirects what the library calls there. Null: nothing.
-  void (*prepare)(const library_of_waiting& library);
-  // Called after MPI_Init: redirects the rest. Returns an empty text, or why no thread can sleep until something comes.
-  std::string (*open)();
-  // Whether the library uses it.
-  bool (*is_used)();
-  // Adds descriptors on which messages become visible. Called by the thread that is about to sleep.
-  arming (*arm)(std::vector<pollfd>& to);
-};
+// UCX. Its descriptors also signal messages through shared memory.
+namespace ucx {
+// Called before MPI_Init: redirects the calls that the library makes there.
+void prepare(const library_of_waiting& library);
+// The functions below are called after MPI_Init. Whether the library uses UCX.
+[[nodiscard]] bool is_used();
+// Returns an empty text, or why no thread can sleep until a message arrives.
+[[nodiscard]] std::string open();
+// Adds descriptors that signal messages. Called by the thread that is about to sleep.
+arming arm(std::vector<pollfd>& to);
+}  // namespace ucx
 
-// UCX. A thread that sleeps on it wakes whether a message comes through shared memory or not.
-extern const network network_of_ucx;
-// Sockets, by poll and epoll_wait.
-extern const network network_of_sockets;
+// Sockets that are polled by poll or epoll_wait.
+namespace sockets {
+// Called after MPI_Init. Returns an empty text, or why sockets never signal messages to this library.
+std::string open();
+// As ucx::arm().
+arming arm(std::vector<pollfd>& to);
+}  // namespace sockets
 
 }  // namespace lull::mpi

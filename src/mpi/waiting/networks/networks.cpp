@@ -2,7 +2,7 @@
 
 namespace lull::mpi {
 
-constinit thread_local asked_networks asked_here;
-when_asked duty_of_networks = when_asked::nothing;
+constinit thread_local network_polls polls_here;
+poll_duty duty_of_polls = poll_duty::nothing;
 
 }  // namespace lull::mpi

@@ -1,4 +1,4 @@
-// UCX, which a library asks by ucp_worker_progress: pml ucx of Open MPI, and MPICH's device ch4:ucx.
+// UCX, which a library polls by ucp_worker_progress: pml ucx of Open MPI, and MPICH's device ch4:ucx.
 //
 // Wake-up: the descriptor of the worker, after ucp_worker_arm, also for UCX's shared memory. The worker has one if the
 // feature UCP_FEATURE_WAKEUP is added where the library creates its context, which is before MPI_Init has returned. Open
@@ -30,7 +30,7 @@ struct {
   void* (*open_plugin)(const char*, int) = nullptr;
   status (*arm)(void*) = nullptr;
   status (*descriptor)(void*, int*) = nullptr;
-} ucx;
+} api;
 
 struct worker {
   std::atomic<void*> handle{nullptr};
@@ -43,8 +43,8 @@ std::atomic<int> workers_without_descriptor{0};
 void redirect_all();
 
 unsigned progress_instead(void* of) {
-  const unsigned came = ucx.progress(of);
-  if (duty_of_networks != when_asked::nothing) network_was_asked(came != 0);
+  const unsigned came = api.progress(of);
+  if (duty_of_polls != poll_duty::nothing) network_was_polled(came != 0);
   return came;
 }
 
@@ -55,18 +55,18 @@ status init_instead(unsigned major, unsigned minor, const std::uint64_t* params,
   for (std::size_t bit = 0; known && bit < known_params; ++bit)
     if ((params[0] >> bit & 1U) != 0) with_wakeup[bit + 1] = params[bit + 1];
   with_wakeup[1] |= feature_wakeup;
-  if (known && ucx.init(major, minor, with_wakeup.data(), config, context) == 0) {
+  if (known && api.init(major, minor, with_wakeup.data(), config, context) == 0) {
     asks_for_wakeup = true;
     return 0;
   }
-  return ucx.init(major, minor, params, config, context);
+  return api.init(major, minor, params, config, context);
 }
 
 status create_instead(void* context, const void* params, void** made) {
-  const status result = ucx.create(context, params, made);
+  const status result = api.create(context, params, made);
   if (result != 0 || !asks_for_wakeup) return result;
   int descriptor = -1;
-  if (ucx.descriptor != nullptr && ucx.descriptor(*made, &descriptor) == 0)
+  if (api.descriptor != nullptr && api.descriptor(*made, &descriptor) == 0)
     for (worker& one : workers) {
       void* none = nullptr;
       if (one.handle.load() != nullptr) continue;
@@ -80,12 +80,12 @@ status create_instead(void* context, const void* params, void** made) {
 void destroy_instead(void* of) {
   for (worker& one : workers)
     if (one.handle.load() == of) one.handle = nullptr;
-  ucx.destroy(of);
+  api.destroy(of);
 }
 
 // The plugins of Open MPI are opened by the library itself.
 void* open_plugin_instead(const char* path, int flags) {
-  void* const opened = ucx.open_plugin(path, flags);
+  void* const opened = api.open_plugin(path, flags);
   if (opened != nullptr && path != nullptr && std::strstr(path, "mca_pml_ucx") != nullptr) redirect_all();
   return opened;
 }
@@ -107,55 +107,53 @@ void find(void* library, const char* name, Function*& function) {
 }
 
 void redirect_all() {
-  redirect("ucp_init_version", &init_instead, ucx.init);
+  redirect("ucp_init_version", &init_instead, api.init);
   Dl_info of_ucx;
-  if (ucx.init == nullptr || dladdr(reinterpret_cast<const void*>(ucx.init), &of_ucx) == 0) return;
+  if (api.init == nullptr || dladdr(reinterpret_cast<const void*>(api.init), &of_ucx) == 0) return;
   void* const library = dlopen(of_ucx.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return;
-  find(library, "ucp_worker_arm", ucx.arm);
-  find(library, "ucp_worker_get_efd", ucx.descriptor);
+  find(library, "ucp_worker_arm", api.arm);
+  find(library, "ucp_worker_get_efd", api.descriptor);
   // What a redirected call calls is known before the call is redirected.
-  find(library, "ucp_worker_create", ucx.create);
-  find(library, "ucp_worker_destroy", ucx.destroy);
-  find(library, "ucp_worker_progress", ucx.progress);
-  if (ucx.arm == nullptr || ucx.descriptor == nullptr || ucx.create == nullptr || ucx.destroy == nullptr ||
-      ucx.progress == nullptr)
+  find(library, "ucp_worker_create", api.create);
+  find(library, "ucp_worker_destroy", api.destroy);
+  find(library, "ucp_worker_progress", api.progress);
+  if (api.arm == nullptr || api.descriptor == nullptr || api.create == nullptr || api.destroy == nullptr ||
+      api.progress == nullptr)
     return;
-  redirect("ucp_worker_create", &create_instead, ucx.create);
-  redirect("ucp_worker_destroy", &destroy_instead, ucx.destroy);
-  redirect("ucp_worker_progress", &progress_instead, ucx.progress);
+  redirect("ucp_worker_create", &create_instead, api.create);
+  redirect("ucp_worker_destroy", &destroy_instead, api.destroy);
+  redirect("ucp_worker_progress", &progress_instead, api.progress);
 }
 
-void prepare(const library_of_waiting& of) {
+}  // namespace
+
+void ucx::prepare(const library_of_waiting& of) {
   redirect_all();
   if (std::strncmp(of.version, "Open MPI", 8) == 0)
     if (auto* const found = redirect_calls("dlopen", &open_plugin_instead, [](const loaded_object& object) {
           return std::strncmp(object.soname(), "libopen-pal", 11) == 0;
         }))
-      ucx.open_plugin = found;
+      api.open_plugin = found;
 }
 
-bool is_used() {
+bool ucx::is_used() {
   return workers_without_descriptor > 0 ||
          std::ranges::any_of(workers, [](const worker& one) { return one.handle.load() != nullptr; });
 }
 
-std::string open() {
+std::string ucx::open() {
   return workers_without_descriptor > 0 ? "a worker of this UCX has no descriptor to sleep on" : "";
 }
 
-arming arm(std::vector<pollfd>& to) {
+arming ucx::arm(std::vector<pollfd>& to) {
   for (const worker& one : workers) {
     void* const handle = one.handle.load();
     if (handle == nullptr) continue;
-    if (ucx.arm(handle) != 0) return arming::not_now;
+    if (api.arm(handle) != 0) return arming::not_now;
     to.push_back({.fd = one.descriptor, .events = POLLIN, .revents = 0});
   }
   return to.empty() ? arming::none : arming::armed;
 }
-
-}  // namespace
-
-extern const network network_of_ucx{prepare, open, is_used, arm};
 
 }  // namespace lull::mpi

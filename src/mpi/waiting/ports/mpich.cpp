@@ -1,12 +1,12 @@
 // MPICH with the device ch4, which has shared memory of its own, and libraries derived from it.
 //
-// Beat: the network's, in each turn in which shared memory had nothing; MPICH skips it if shared memory had something.
-// Marker: MPICH yields at the end of each turn, so that one without a beat has found something in shared memory. 5.0
-// calls sched_yield, which costs more than the turn; while there are cores enough, the call returns at once. From 4.1 on,
-// MPICH calls nanosleep if it is told to yield heavily; Lull tells it to, and lets the call return at once.
+// Beat: the poll of the network. MPICH skips it in a turn in which shared memory had something.
+// Marker: the yield at the end of each turn. A turn without a poll has found something in shared memory. MPICH 5 calls
+// sched_yield, which takes longer than the turn; MPICH 4.1 to 4.3 call nanosleep if MPIR_CVAR_ENABLE_HEAVY_YIELD is set,
+// which Lull does for the library. Under a policy both calls return at once.
 //
-// The network is called inside a lock of MPICH, the marker outside. If several threads may call MPI, the marker is the
-// beat. Collectives in which MPICH spins on flags in shared memory have beats only from time to time, and no markers.
+// MPICH polls the network inside a lock, and yields outside. If several threads may call MPI, the marker is the beat.
+// Collectives in which MPICH spins on flags in shared memory poll the network rarely, and have no markers.
 #include <sched.h>
 #include <time.h>
 
@@ -27,16 +27,16 @@ struct {
   bool by_policy = false;
   bool has_marker = false;
   bool marker_is_beat = false;
-  bool heavily = false;  // Lull has told it to yield
+  bool yields_for_us = false;  // 4.x: it would not yield without Lull
 } library;
-constinit thread_local std::uint32_t asked_at_marker [[gnu::tls_model("initial-exec")]] = 0;
+constinit thread_local std::uint32_t polls_at_marker [[gnu::tls_model("initial-exec")]] = 0;
 
 // Returns whether the library need not yield.
 bool turn_is_marked() {
   if (!library.by_policy || !this_call.active) return false;
-  const bool skipped = asked_here.times == std::exchange(asked_at_marker, asked_here.times) && asked_here.times != 0;
+  const bool skipped = polls_here.times == std::exchange(polls_at_marker, polls_here.times) && polls_here.times != 0;
   if (library.marker_is_beat)
-    turn_is_over(skipped || asked_here.came);
+    turn_is_over(skipped || polls_here.came);
   else if (skipped)
     turn_is_over(true);
   return true;
@@ -46,7 +46,7 @@ int yield_instead() { return turn_is_marked() ? 0 : sched_yield(); }
 
 int nanosleep_instead(const timespec* asked, timespec* remains) {
   const bool is_yield = asked != nullptr && asked->tv_sec == 0 && asked->tv_nsec == ns_of_heavy_yield;
-  if (is_yield && (turn_is_marked() || library.heavily)) return 0;
+  if (is_yield && (turn_is_marked() || library.yields_for_us)) return 0;
   return nanosleep(asked, remains);
 }
 
@@ -65,32 +65,30 @@ void prepare(const library_of_waiting& of) {
   } else if (found.major == 4 && found.minor >= 1) {
     if (redirect_calls("nanosleep", &nanosleep_instead, is_mpich_or_derived) == nullptr) return;
     const bool by_user = text_of_environment(heavy_yield[0].name) != nullptr;
-    library.heavily = !by_user && set_for_library<heavy_yield>(is_mpich_or_derived);
-    library.has_marker = by_user || library.heavily;
+    library.yields_for_us = !by_user && set_for_library<heavy_yield>(is_mpich_or_derived);
+    library.has_marker = by_user || library.yields_for_us;
   }
 }
 
 bool is_for(const library_of_waiting& of) { return version_of(of).major != 0 && library.has_marker; }
 
 std::string open(const library_of_waiting& of, port_facts& facts) {
-  if (!network_of_ucx.is_used()) {
+  if (!ucx::is_used()) {
     library.marker_is_beat = true;
-    network_of_sockets.open();  // of libfabric
+    sockets::open();  // of libfabric
     return {};
   }
   library.marker_is_beat = of.several_threads;
   facts.sleeps_outside_locks = true;
-  return network_of_ucx.open();
+  return ucx::open();
 }
 
 void engage(bool by_policy) {
   library.by_policy = by_policy;
-  duty_of_networks = !by_policy ? when_asked::nothing : library.marker_is_beat ? when_asked::note : when_asked::beat;
+  duty_of_polls = !by_policy ? poll_duty::nothing : library.marker_is_beat ? poll_duty::note : poll_duty::beat;
 }
 
-arming arm(std::vector<pollfd>& to) {
-  return network_of_ucx.is_used() ? network_of_ucx.arm(to) : network_of_sockets.arm(to);
-}
+arming arm(std::vector<pollfd>& to) { return ucx::is_used() ? ucx::arm(to) : sockets::arm(to); }
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // Open MPI 4.1 with pml ob1 over shared memory and TCP.
 //
 // Beat: opal_progress, which returns no value. If it is configured to yield, it calls sched_yield when it found nothing
-// to do; data over TCP does not count there, but sockets tell. Wake-up: the functions by which the library sends through
-// shared memory ring the receiver (openmpi.c), and the sockets that it has just asked.
+// to do; data over TCP does not count there, but sockets report it. Wake-up: the functions by which the library sends
+// through shared memory ring the receiver (openmpi.c), and the sockets that it has just polled.
 #include <sched.h>
 
 #include <array>
@@ -85,7 +85,7 @@ void progress_instead() {
   here = {.running = true};
   library.progress();
   here.running = false;
-  turn_is_over(!here.idle || asked_here.came);
+  turn_is_over(!here.idle || polls_here.came);
 }
 
 int yield_instead() {
@@ -104,7 +104,7 @@ std::string open(const library_of_waiting& of, port_facts& facts) {
   if (redirect_calls("opal_progress", &progress_instead, is_of_open_mpi) == nullptr ||
       redirect_calls("sched_yield", &yield_instead, is_of_open_mpi) == nullptr)
     return "cannot find the idle loop of this Open MPI";
-  if (std::string why = network_of_sockets.open(); !why.empty()) return why;
+  if (std::string why = sockets::open(); !why.empty()) return why;
   library.yields = found.yields;
   facts.ranks_of_node = found.ranks_of_node;
   facts.library_yields = found.yields;
@@ -115,14 +115,14 @@ std::string open(const library_of_waiting& of, port_facts& facts) {
 }
 
 void engage(bool by_policy) {
-  duty_of_networks = by_policy ? when_asked::note : when_asked::nothing;
+  duty_of_polls = by_policy ? poll_duty::note : poll_duty::nothing;
   library.by_policy = by_policy;
   lull_openmpi_yield_when_idle(by_policy || library.yields);
 }
 
 // If messages arrive on descriptors, the library checks them every time, otherwise a hundred times a second: those of
 // one turn of the loop tell nothing.
-arming arm(std::vector<pollfd>& to) { return network_of_sockets.arm(to); }
+arming arm(std::vector<pollfd>& to) { return sockets::arm(to); }
 
 void ring_with(node_bells& bells, bool several_threads) {
   library.bells = &bells;

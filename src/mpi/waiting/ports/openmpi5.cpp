@@ -1,7 +1,7 @@
 // Open MPI 5 with any pml but ucx: ob1 over shared memory and TCP, and cm over libfabric's sockets.
 //
 // Beat: opal_progress, which returns the number of events that it has found; sockets count separately. Wake-up: bells,
-// and the sockets that it has just asked.
+// and the sockets that it has just polled.
 #include <dlfcn.h>
 #include <sched.h>
 
@@ -29,7 +29,7 @@ int progress_instead() {
   progress_is_running = true;
   const int events = library.progress();
   progress_is_running = false;
-  turn_is_over(events > 0 || asked_here.came);
+  turn_is_over(events > 0 || polls_here.came);
   return events;
 }
 
@@ -50,16 +50,16 @@ std::string open(const library_of_waiting& of, port_facts& facts) {
   facts.yields_are_counted =
       facts.library_yields && redirect_calls("sched_yield", &yield_instead, is_of_open_mpi) != nullptr;
   facts.beats_to_see_everything = beats_to_see_everything;
-  network_of_sockets.open();  // without it, a rank does not sleep if it waits for other nodes
+  sockets::open();  // without it, a rank does not sleep if it waits for other nodes
   return {};
 }
 
 void engage(bool by_policy) {
-  duty_of_networks = by_policy ? when_asked::note : when_asked::nothing;
+  duty_of_polls = by_policy ? poll_duty::note : poll_duty::nothing;
   library.by_policy = by_policy;
 }
 
-arming arm(std::vector<pollfd>& to) { return network_of_sockets.arm(to); }
+arming arm(std::vector<pollfd>& to) { return sockets::arm(to); }
 
 }  // namespace
 

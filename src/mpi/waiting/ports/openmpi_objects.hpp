@@ -15,7 +15,7 @@ inline bool is_of_open_mpi(const loaded_object& object) {
   return false;
 }
 
-// Whether its progress yields the core if it finds nothing: mpirun tells it so if there are more ranks than cores.
+// Whether its progress yields the core if it finds nothing. mpirun sets this if there are more ranks than cores.
 inline bool yields_when_idle(void* library) {
   const auto* const yields = static_cast<const bool*>(dlsym(library, "opal_progress_yield_when_idle"));
   return yields != nullptr && *yields;

@@ -11,9 +11,9 @@
 namespace lull::mpi {
 namespace {
 
-void prepare(const library_of_waiting& of) { network_of_ucx.prepare(of); }
+void prepare(const library_of_waiting& of) { ucx::prepare(of); }
 
-bool is_for(const library_of_waiting&) { return network_of_ucx.is_used(); }
+bool is_for(const library_of_waiting&) { return ucx::is_used(); }
 
 int yield_instead() {
   ++this_call.yields;
@@ -25,12 +25,12 @@ std::string open(const library_of_waiting& of, port_facts& facts) {
   facts.yields_are_counted =
       facts.library_yields && redirect_calls("sched_yield", &yield_instead, is_of_open_mpi) != nullptr;
   facts.sleeps_outside_locks = false;  // MPICH progresses its worker inside a lock
-  return network_of_ucx.open();
+  return ucx::open();
 }
 
-arming arm(std::vector<pollfd>& to) { return network_of_ucx.arm(to); }
+arming arm(std::vector<pollfd>& to) { return ucx::arm(to); }
 
-void engage(bool by_policy) { duty_of_networks = by_policy ? when_asked::beat : when_asked::nothing; }
+void engage(bool by_policy) { duty_of_polls = by_policy ? poll_duty::beat : poll_duty::nothing; }
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Variables that a port sets for the MPI library alone: the library finds them by getenv, the program and the processes
-// that it starts do not. A variable that the user has set keeps its value.
+// Variables that a port sets for the MPI library only: the library's calls of getenv find them. The program and the
+// processes that it starts do not. A variable that the user has set keeps its value.
 #pragma once
 #include <array>
 #include <cstring>
@@ -31,7 +31,7 @@ bool set_for_library(F&& is_library) {
   return redirect_calls("getenv", &variable_with<Variables>, is_library) != nullptr;
 }
 
-// The library's own file, which is named libmpi or libmpich whatever its version is.
+// Whether the object is the library itself: libmpi, libmpich, or a vendor's libmpi_cray.
 inline bool is_mpich_or_derived(const loaded_object& object) { return std::strncmp(object.soname(), "libmpi", 6) == 0; }
 
 }  // namespace lull::mpi
