@@ -31,7 +31,7 @@ from lull.mpi.waiting import waiting_by
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "python" / "support"))
 
 from mpi_launchers import ENVIRONMENT, OnHosts, hosts_for_mpi
-from mpi_libraries import LIBRARIES, OF_PYPI, PML_UCX, MpiLibrary
+from mpi_libraries import ABI, LIBRARIES, OF_PYPI, PML_UCX, MpiLibrary
 
 ROUNDS = 5
 SECONDS = 6.0
@@ -41,7 +41,7 @@ PROGRAMS = TOP / "studies" / "mpi-waiting"
 BUILD = TOP / "build" / "bench-mpi-wait"
 LINK = Link("1gbit", "20kb", 16384)
 OPEN_MPI = "openmpi"
-LIBRARY_NAMES = {one.name: (one, {}) for one in (*LIBRARIES, *OF_PYPI)} | {"openmpi-ucx": (LIBRARIES[0], PML_UCX)}
+LIBRARY_NAMES = {one.name: (one, {}) for one in (*LIBRARIES, *OF_PYPI, *ABI)} | {"openmpi-ucx": (LIBRARIES[0], PML_UCX)}
 SIZES_OF_POLL = (8, 1024, 65536, 4194304)
 RUNS_OF_POLL_A_ROUND = 5
 

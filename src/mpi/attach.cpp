@@ -31,6 +31,7 @@ constexpr function asked_by_tools[] = {
     function::MPI_Comm_size,
     function::MPI_Comm_test_inter,
     function::MPI_Dist_graph_neighbors_count,
+    function::MPI_Get_count_c,
     function::MPI_Graph_neighbors_count,
     function::MPI_Group_free,
     function::MPI_Group_size,

@@ -26,10 +26,11 @@ HDF5_LIBRARY = "liblull-hdf5.so"  # interposes the HDF5 of a program
 WITH_TOOL = {"LULL_TRACE": SHMEM_LIBRARY, "LULL_STAGE": HDF5_LIBRARY}
 OPENMPI_FORWARDS = "OMPI_MCA_mca_base_env_list"  # variables for ranks on other hosts, separated by semicolons
 
-# The MPI libraries whose functions and types Lull knows; the last name is that of MPICH's derivatives, in which some
+# The MPI libraries whose functions and types Lull knows; libmpi_abi has the standard interface of MPI 5, and the last
+# name is that of MPICH's derivatives, in which some
 # vendors insert a word, as in libmpi_cray.so.12.
-KNOWN_LIBRARIES = ("libmpi.so.40", "libmpich.so.12", "libmpi.so.12")
-_KNOWN = re.compile(r"libmpi\.so\.40|libmpi(ch)?(_(?!abi\b)\w+)?\.so\.12")
+KNOWN_LIBRARIES = ("libmpi.so.40", "libmpi_abi.so.1", "libmpich.so.12", "libmpi.so.12")
+_KNOWN = re.compile(r"libmpi\.so\.40|libmpi_abi\.so\.1(?!\d)|libmpi(ch)?(_(?!abi\b)\w+)?\.so\.12")
 
 
 def is_known(soname: str) -> bool:

@@ -142,15 +142,13 @@ void find_out() {
     attach("openmpi");
   else if (has_interface_of_mpich(name))
     attach("mpich");  // also for derived libraries, which use the same types and constants
-  else if (strncmp(name, "libmpi_abi.so", 13) == 0)
-    say_why_not(state.path,
-                "Lull does not know the standard binary interface of MPI 5, and the program continues without Lull; "
-                "link it with the library's own interface (mpicc, not mpicc_abi)");
+  else if (strncmp(name, "libmpi_abi.so.1", 15) == 0)
+    attach("abi");  // the standard binary interface of MPI 5
   else
     say_why_not(
         state.path,
-        "it is neither Open MPI (libmpi.so.40) nor MPICH (libmpich.so.12, libmpi.so.12), and the program continues "
-        "without Lull");
+        "it is neither Open MPI (libmpi.so.40) nor MPICH (libmpich.so.12, libmpi.so.12), nor has it the standard "
+        "interface (libmpi_abi.so.1), and the program continues without Lull");
 }
 
 // The target of calls of MPI_X or PMPI_X.

@@ -1,6 +1,7 @@
 """Writes what is made of mpi.toml, into a folder:
 
-    wrappers.py FOLDER                             functions.inc: all functions, as front and flavours number them
+    wrappers.py FOLDER                             functions.inc: all functions, as front and flavours number them;
+                                                   mpi_functions.h: their prototypes, for src/mpi/abi/mpi.h
     wrappers.py FOLDER FLAVOUR HEADER [HEADER...]  FLAVOUR_wrappers.cpp: a wrapper for each that these headers declare
 
 A wrapper says in its parameters' names what happens; how that is recorded and waited for is in src/mpi/recorded.hpp and
@@ -22,6 +23,12 @@ MADE = "// Made by src/mpi/interface/wrappers.py of mpi.toml.\n"
 def function_list(interface: Interface) -> str:
     """One line for each function, in the order that numbers them."""
     return "".join(f"LULL_MPI_FUNCTION({name})\n" for name in interface.names())
+
+
+def prototypes(interface: Interface) -> str:
+    """The declarations of the functions that the table describes."""
+    lines = (f"int {one.name}({', '.join(map(str, one.parameters)) or 'void'});\n" for one in interface.functions())
+    return MADE + "".join(lines)
 
 
 def declared(headers: list[Path]) -> set[str]:
@@ -350,10 +357,11 @@ def write(path: Path, text: str) -> None:
 
 
 def main(into: Path, *of_flavour: str) -> None:
-    """Write the list, or the wrappers of one flavour."""
+    """Write the lists, or the wrappers of one flavour."""
     interface = Interface()
     if not of_flavour:
         write(into / "functions.inc", function_list(interface))
+        write(into / "mpi_functions.h", prototypes(interface))
         return
     flavour, *headers = of_flavour
     write(into / f"{flavour}_wrappers.cpp", wrappers(interface, [Path(header) for header in headers]))

@@ -18,7 +18,7 @@ from bounds import TIMEOUT_S
 from conftest import Lull
 from lull.base import installed
 from lull.mpi.preload import preloaded
-from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, each_library
+from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, each_interface, each_library
 from places import PROGRAMS
 from raw_records import RawProcess, read_raw
 
@@ -67,7 +67,7 @@ def test_a_program_sees_results_statuses_and_errors_as_without(
     assert len(read_raw(tmp_path / "trace")) == (4 if "LULL_TRACE" in tools else 0)
 
 
-@each_library
+@each_interface
 def test_messages_have_their_peers_tags_and_bytes(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     behaviours = program(mpi, "mpi/mpi_behaviours.c", built)
     processes = traced(mpi, tmp_path, 4, behaviours, "file", "messages")
@@ -90,7 +90,7 @@ def test_messages_have_their_peers_tags_and_bytes(mpi: MpiLibrary, built: Path, 
         assert [one.what for one in process.calls("MPI_Recv")].count("call") == 1
 
 
-@each_library
+@each_interface
 def test_every_request_completes_once(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "requests"):
         left = (process.rank + 3) % 4
@@ -109,7 +109,7 @@ def test_every_request_completes_once(mpi: MpiLibrary, built: Path, tmp_path: Pa
         assert all(received[left, tag, 4] >= 7 for tag in range(20))
 
 
-@each_library
+@each_interface
 def test_asking_in_vain_again_and_again_is_one_record(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     asks = program(mpi, "mpi/mpi_asks.c", built)
     done = mpi.run(2, asks, "20000", tools={"LULL_TRACE": str(tmp_path / "trace")})
@@ -123,7 +123,7 @@ def test_asking_in_vain_again_and_again_is_one_record(mpi: MpiLibrary, built: Pa
     assert received.bytes == 4
 
 
-@each_library
+@each_interface
 def test_persistent_requests_are_prepared_once_and_started_often(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "persistent"):
         [receive], [send] = process.of("prepared_receive"), process.of("prepared_send")
@@ -133,7 +133,7 @@ def test_persistent_requests_are_prepared_once_and_started_often(mpi: MpiLibrary
         assert Counter(record.begin for record in process.of("freed")) == {receive.begin: 1, send.begin: 1}
 
 
-@each_library
+@each_interface
 def test_matched_messages_and_cancelled_requests_are_told_apart(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "probes"):
         left = (process.rank + 3) % 4
@@ -144,7 +144,7 @@ def test_matched_messages_and_cancelled_requests_are_told_apart(mpi: MpiLibrary,
         assert [one.begin for one in process.of("cancelled")] == [posted[1].begin]
 
 
-@each_library
+@each_interface
 def test_collectives_count_the_bytes_of_their_own_buffers(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "collectives"):
         rank = process.rank
@@ -174,7 +174,7 @@ def test_collectives_count_the_bytes_of_their_own_buffers(mpi: MpiLibrary, built
         assert not process.calls("MPI_Type_size")
 
 
-@each_library
+@each_interface
 def test_communicators_are_defined_with_their_members(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "communicators"):
         rank = process.rank
@@ -196,7 +196,7 @@ def members(definition: dict[str, list[list[int]]], which: str = "members") -> l
     return [first + i for first, count in definition[which] for i in range(count)]
 
 
-@each_library
+@each_interface
 def test_one_sided_calls_name_window_target_and_bytes(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "windows"):
         right = (process.rank + 1) % 4
@@ -210,7 +210,7 @@ def test_one_sided_calls_name_window_target_and_bytes(mpi: MpiLibrary, built: Pa
         assert fences == ["MPI_Win_fence", "MPI_Win_fence", "MPI_Win_free"]
 
 
-@each_library
+@each_interface
 def test_what_a_library_of_files_does_inside_is_not_recorded(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "files"):
         functions = Counter(record.function for record in process.records if record.function)
@@ -232,7 +232,7 @@ def test_calls_of_a_thread_follow_each_other(mpi: MpiLibrary, built: Path, tmp_p
         assert process.records[-1].function == "MPI_Finalize"
 
 
-@each_library
+@each_interface
 def test_threads_record_each_for_itself(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     threads = program(mpi, "mpi/mpi_threads.c", built, "-pthread")
     processes = traced(mpi, tmp_path, 2, threads, "4", "10")
@@ -317,7 +317,7 @@ def told(process: RawProcess) -> list[int]:
     ]
 
 
-@each_library
+@each_interface
 def test_lull_trace_info_says_what_an_independent_tool_counts(mpi: MpiLibrary, built: Path, lull: Lull) -> None:
     tool = program(mpi, "mpi/mpi_count.c", built, "-shared", "-fPIC", name="libcount.so")
     traffic = program(mpi, "mpi/mpi_traffic.c", built, *linked_with(tool), name="traffic_counted")
@@ -398,7 +398,7 @@ def test_before_a_library_is_loaded_there_are_no_names(mpi: MpiLibrary, built: P
     assert [len(process.calls("MPI_Allreduce")) for process in read_raw(tmp_path / "trace")] == [1, 1]
 
 
-@each_library
+@each_interface
 def test_calls_by_addresses_are_recorded_as_those_by_names(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     by_address = program(mpi, "mpi/mpi_by_address.c", built, "-ldl")
     done = mpi.run(2, by_address, mpi.soname, tools={"LULL_TRACE": str(tmp_path / "trace")})
@@ -407,7 +407,7 @@ def test_calls_by_addresses_are_recorded_as_those_by_names(mpi: MpiLibrary, buil
         assert len(process.calls("MPI_Send")) == len(process.calls("MPI_Recv")) == 10
 
 
-@each_library
+@each_interface
 def test_calls_by_addresses_see_the_same_world_when_ranks_are_set_aside(mpi: MpiLibrary, built: Path) -> None:
     by_address = program(mpi, "mpi/mpi_by_address.c", built, "-ldl")
     done = mpi.run(3, by_address, mpi.soname, tools={"LULL_STAGE": "dedicated-cores=1"})
@@ -417,7 +417,7 @@ def test_calls_by_addresses_see_the_same_world_when_ranks_are_set_aside(mpi: Mpi
     ], done.stderr
 
 
-@each_library
+@each_interface
 def test_a_job_of_which_one_rank_is_without_lull_ends_with_a_line_when_ranks_are_to_be_set_aside(
     mpi: MpiLibrary, built: Path
 ) -> None:
@@ -501,7 +501,7 @@ def test_a_stub_of_mpi_gets_its_calls(tmp_path: Path, tool: str) -> None:
 
 
 def test_an_mpi_library_of_another_kind_gets_its_calls(tmp_path: Path) -> None:
-    library = tmp_path / "libmpi_abi.so.1"
+    library = tmp_path / "libmpi_abi.so.2"
     second_name = 'int PMPI_Init(int*, char***) __attribute__((alias("MPI_Init")));\n'
     (tmp_path / "other.c").write_text(STUB + second_name)
     (tmp_path / "user.c").write_text(USER_OF_STUB)
@@ -513,7 +513,7 @@ def test_an_mpi_library_of_another_kind_gets_its_calls(tmp_path: Path) -> None:
     done = subprocess.run([tmp_path / "user"], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 3
     [line] = done.stderr.splitlines()
-    assert line.startswith(f"lull: attach to the program's MPI: {library}; Lull does not know the standard binary")
+    assert line.startswith(f"lull: attach to the program's MPI: {library}; it is neither Open MPI")
 
 
 @pytest.mark.skipif(bool(LIBRARIES[1].missing), reason=LIBRARIES[1].missing)

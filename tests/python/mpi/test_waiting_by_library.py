@@ -14,7 +14,7 @@ from test_mpi_waiting import attached, lines, rows_of
 from bounds import TIMEOUT_S
 from conftest import Lull, gone, processes_with, wait_until
 from mpi_launchers import hosts_for_mpi
-from mpi_libraries import ENVIRONMENT, LIBRARIES, OF_PYPI, PML_UCX, MpiLibrary
+from mpi_libraries import ABI, ENVIRONMENT, LIBRARIES, OF_PYPI, PML_UCX, MpiLibrary
 from own_segments import shared_segments
 
 
@@ -28,13 +28,16 @@ class Setup:
 
 OPEN_MPI, MPICH = LIBRARIES
 SETUPS = {"mpich": Setup(MPICH), "pml ucx": Setup(OPEN_MPI, PML_UCX), **{one.name: Setup(one) for one in OF_PYPI}}
+# The standard binary interface of libraries that are tested with their own: what differs is the wrappers.
+WITH_STANDARD_INTERFACE = {one.name: Setup(one) for one in ABI}
+ALL = SETUPS | WITH_STANDARD_INTERFACE
 
 pytestmark = [pytest.mark.in_turn(4)]
 
 
 @pytest.fixture(params=SETUPS)
 def setup(request: pytest.FixtureRequest) -> Setup:
-    found = SETUPS[request.param]
+    found = ALL[request.param]
     if found.mpi.missing:
         pytest.skip(found.mpi.missing)
     return found
@@ -53,9 +56,7 @@ def compiled(job: Lull, setup: Setup, name: str) -> Path:
     return setup.mpi.compiled(f"mpi/{name}.c", job.folder, "-pthread")
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
-def test_results_statuses_and_errors_are_those_of_the_library(job: Lull, setup: Setup, ranks: int) -> None:
-    words = setup.mpi.start(ranks, compiled(job, setup, "mpi_results"))
+def results_are_equal(job: Lull, words: list[str]) -> None:
     expected = lines(attached(job, None, words))
     for policy in ("poll", "interrupt", "adaptive"):
         done = attached(job, policy, words)
@@ -63,6 +64,18 @@ def test_results_statuses_and_errors_are_those_of_the_library(job: Lull, setup: 
         assert "lull" not in done.stderr, policy
 
 
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_results_statuses_and_errors_are_those_of_the_library(job: Lull, setup: Setup, ranks: int) -> None:
+    results_are_equal(job, setup.mpi.start(ranks, compiled(job, setup, "mpi_results")))
+
+
+# Not Intel's: without Lull, its library ends the program after a call that returns an error.
+@pytest.mark.parametrize("setup", ["mpich-5-abi"], indirect=True)
+def test_results_with_the_standard_interface_are_those_of_the_library(job: Lull, setup: Setup) -> None:
+    results_are_equal(job, setup.mpi.start(3, compiled(job, setup, "mpi_results")))
+
+
+@pytest.mark.parametrize("setup", ALL, indirect=True)
 @pytest.mark.parametrize("policy", ["interrupt", "adaptive"])
 def test_who_waits_long_sleeps(job: Lull, setup: Setup, policy: str) -> None:
     said = lines(attached(job, policy, setup.mpi.start(2, compiled(job, setup, "mpi_waits"), "long", 2)))

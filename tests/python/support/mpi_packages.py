@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mpi_launchers import HYDRA, HYDRA_OF_INTEL, PRRTE, Launcher
@@ -28,11 +28,17 @@ class MpiPackage:
     soname: str
     launcher: Launcher
     headers: str = ""  # the package whose mpi.h fits, if it has none
+    within: str = ""  # the name of the package that has the library, if it has several
 
     @property
     def folder(self) -> Path:
         """The prefix of its files: bin, lib, include."""
-        return FOLDER / self.name
+        return FOLDER / (self.within or self.name)
+
+    @property
+    def has_standard_interface(self) -> bool:
+        """Whether it is a library with the standard binary interface."""
+        return self.soname == "libmpi_abi.so.1"
 
     @property
     def mpirun(self) -> str:
@@ -67,9 +73,16 @@ class MpiPackage:
     def compile(self, source: Path, program: Path, *arguments: str) -> Path:
         """Compile a program in C. The package's mpicc contains paths of the machine on which it was built."""
         library = self.folder / "lib"
-        headers = FOLDER / (self.headers or self.name) / "include"
-        own = [f"-I{headers}", str(library / self.soname), f"-Wl,-rpath,{library}", "-Wl,--allow-shlib-undefined"]
-        subprocess.run(["cc", "-g", "-O1", str(source), "-o", str(program), *own, *arguments], check=True)
+        headers = (FOLDER / self.headers if self.headers else self.folder) / "include"
+        interface = ["-DMPI_ABI"] * self.has_standard_interface  # selects it in the mpi.h of MPICH 5
+        own = [
+            *interface,
+            f"-I{headers}",
+            str(library / self.soname),
+            f"-Wl,-rpath,{library}",
+            "-Wl,--allow-shlib-undefined",
+        ]
+        subprocess.run(["cc", "-g", "-O1", str(source), "-o", str(program), *arguments, *own], check=True)
         return program
 
 
@@ -78,6 +91,10 @@ MPICH_4 = MpiPackage("mpich-4", "mpich==4.3.2", "libmpi.so.12", HYDRA)
 MPICH_5 = MpiPackage("mpich-5", "mpich==5.0.2", "libmpi.so.12", HYDRA)
 INTEL = MpiPackage("intel", "impi-rt==2021.18.1", "libmpi.so.12", HYDRA_OF_INTEL, headers="mpich-4")
 PACKAGES = [OPEN_MPI_5, MPICH_4, MPICH_5, INTEL]
+# The same packages have their libraries also with the standard binary interface.
+MPICH_5_ABI = replace(MPICH_5, name="mpich-5-abi", soname="libmpi_abi.so.1", within="mpich-5")
+INTEL_ABI = replace(INTEL, name="intel-abi", soname="libmpi_abi.so.1", within="intel", headers="mpich-5")
+WITH_STANDARD_INTERFACE = [MPICH_5_ABI, INTEL_ABI]
 
 
 def main() -> int:
