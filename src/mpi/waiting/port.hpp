@@ -56,7 +56,7 @@ struct port {
   void (*ring_with)(class node_bells& bells, bool several_threads);
 };
 
-// All ports, the first that is for the library counts.
+// All ports. The first that is for the library counts; the last is for any.
 [[nodiscard]] std::span<const port* const> all_ports();
 
 }  // namespace lull::mpi

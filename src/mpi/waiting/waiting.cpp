@@ -29,6 +29,7 @@
 #include "mpi/waiting/epochs.hpp"
 #include "mpi/waiting/idle_loop.hpp"
 #include "mpi/waiting/loop_probe.hpp"
+#include "mpi/waiting/networks/network.hpp"
 #include "mpi/waiting/node_of_job.hpp"
 #include "mpi/waiting/port.hpp"
 #include "mpi/waiting/report.hpp"
@@ -109,12 +110,6 @@ wait::wait_policy policy_asked() {
   return wait::wait_policy_named(setting_text("LULL_WAIT")).value_or(wait::wait_policy::poll);
 }
 
-const port* port_for(const library_of_waiting& library) {
-  for (const port* const one : all_ports())
-    if (one->is_for(library)) return one;
-  return nullptr;
-}
-
 // The name and version, without how the library was configured.
 std::string name_in(const char* text) {
   const std::string_view all = text;
@@ -125,10 +120,9 @@ std::string name_in(const char* text) {
 
 // An empty text, or why this process waits as its library does.
 std::string find_way(waiting_process& process, const library_of_waiting& library) {
-  const port* const found = port_for(library);
-  if (found == nullptr) return fmt::format("Lull does not know the idle loop of {}", name_in(library.version));
-  std::string why = found->open(library, process.facts);
-  if (why.empty()) process.through = found;
+  const auto found = std::ranges::find_if(all_ports(), [&](const port* one) { return one->is_for(library); });
+  std::string why = (*found)->open(library, process.facts);
+  if (why.empty()) process.through = *found;
   return why;
 }
 
@@ -340,6 +334,7 @@ std::uint32_t announced_sleep() noexcept { return this_call.waited ? loop_of_thr
 
 void prepare_waiting(const library_of_waiting& library) noexcept try {
   if (policy_asked() == wait::wait_policy::poll) return;
+  prepare_networks(library);
   for (const port* const one : all_ports())
     if (one->prepare != nullptr) one->prepare(library);
 } catch (const std::exception& error) {

@@ -104,9 +104,10 @@ def test_ways_of_waiting_may_take_turns(job: Lull, programs: Path) -> None:
 
 
 def rows_of(folder: Path) -> list[dict[str, object]]:
-    [path] = folder.glob("waiting-*.json")
-    rows: list[dict[str, object]] = json.loads(path.read_text())["rows"]
-    return rows
+    """The statistics of all ranks; each node of the job has a file."""
+    paths = list(folder.glob("waiting-*.json"))
+    assert paths
+    return [row for path in paths for row in json.loads(path.read_text())["rows"]]
 
 
 @pytest.mark.parametrize("policy", ["interrupt", "adaptive"])

@@ -5,7 +5,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -168,7 +168,10 @@ def test_a_signal_ends_a_job_that_sleeps(job: Lull, setup: Setup, sent: signal.S
 @pytest.mark.parametrize("setup", [name for name in SETUPS if name != "mpich"], indirect=True)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_results_are_the_same_on_two_hosts(job: Lull, setup: Setup, ranks: int) -> None:
+    # libfabric's default provider here is `sockets`, which has no descriptors: MPICH 4 uses that, MPICH 5 the other.
     job.env["MPIR_CVAR_CH4_NETMOD"] = "ofi"
+    if setup.mpi.name == "mpich-5":
+        job.env["FI_PROVIDER"] = "tcp"
     with hosts_for_mpi(job.folder) as hosts:
         words = hosts.start(
             setup.mpi.launcher, setup.mpi.mpirun, ranks, compiled(job, setup, "mpi_results"), 40, "over-tcp"
@@ -176,6 +179,27 @@ def test_results_are_the_same_on_two_hosts(job: Lull, setup: Setup, ranks: int) 
         job.env |= hosts.environment
         expected = lines(attached(job, None, words))
         assert lines(attached(job, "interrupt", words)) == expected
+
+
+OVER_LIBFABRIC = {
+    "mpich-5": {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"},
+    "openmpi-5": {"OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi", "OMPI_MCA_mtl_ofi_provider_include": "tcp"},
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="virtual hosts need root")
+@pytest.mark.parametrize("setup", OVER_LIBFABRIC, indirect=True)
+def test_a_rank_that_waits_for_libfabric_misses_no_message(job: Lull, setup: Setup) -> None:
+    job.env |= OVER_LIBFABRIC[setup.mpi.name]
+    with hosts_for_mpi(job.folder) as hosts:
+        words = hosts.start(setup.mpi.launcher, setup.mpi.mpirun, 2, compiled(job, setup, "mpi_waits"), "short", 1000)
+        job.env |= hosts.environment
+        how = {"LULL_WAIT_SPIN_US": "0", "LULL_STATS": "1", "LULL_RECORD": str(job.folder)}
+        done = attached(job, "interrupt", words, **how)
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(job.folder)
+    assert sum(int(str(row["missed"])) for row in rows) == 0
+    assert sum(int(str(row["sleeps"])) for row in rows) > 100
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="virtual hosts need root")
@@ -196,3 +220,44 @@ def test_a_waiting_loop_that_shows_nothing_is_said_once(job: Lull, setup: Setup)
     [line] = done.stderr.splitlines()
     assert line.startswith("lull: wait by LULL_WAIT=adaptive: the waiting loop of Intel(R) MPI Library 2021")
     assert line.endswith("there the program waits as without Lull")
+
+
+def renamed(mpi: MpiLibrary, folder: Path, name: bytes, other: bytes) -> MpiLibrary:
+    """A library in the folder that says another name, which Lull does not know."""
+    assert mpi.package is not None
+    theirs, ours = mpi.package.folder / "lib", folder / "renamed" / "lib"
+    ours.mkdir(parents=True)
+    for one in theirs.iterdir():
+        (ours / one.name).symlink_to(one)
+    content = (theirs / mpi.soname).read_bytes()
+    assert content.count(name) == 1 and len(name) == len(other)
+    (ours / mpi.soname).unlink()
+    (ours / mpi.soname).write_bytes(content.replace(name, other))
+    return replace(mpi, package=replace(mpi.package, copied=ours.parent))
+
+
+@pytest.mark.parametrize("setup", ["mpich-4"], indirect=True)
+@pytest.mark.parametrize("provider", ["sockets", "tcp"])  # without and with descriptors
+def test_a_library_of_mpichs_kind_without_marker_sleeps(job: Lull, setup: Setup, provider: str) -> None:
+    cray = replace(setup, mpi=renamed(setup.mpi, job.folder, b"MPICH Version:      %s", b"CRAY MPICH version  %s"))
+    job.env |= {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": provider}
+    results_are_equal(job, cray.mpi.start(3, compiled(job, cray, "mpi_results")))
+    said = lines(attached(job, "adaptive", cray.mpi.start(2, compiled(job, cray, "mpi_waits"), "long", 2)))
+    assert max(float(line.rpartition(" ")[2]) for line in said) < 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="virtual hosts need root")
+@pytest.mark.parametrize("setup", ["openmpi-5"], indirect=True)
+def test_a_library_that_is_not_known_sleeps_if_it_polls_sockets(job: Lull, setup: Setup) -> None:
+    mpi = renamed(setup.mpi, job.folder, b"Open MPI v%d.%d.%d", b"XYZW MPI v%d.%d.%d")
+    unknown = replace(setup, mpi=mpi)
+    results, waits = (compiled(job, unknown, name) for name in ("mpi_results", "mpi_waits"))
+    with hosts_for_mpi(job.folder) as hosts:
+        job.env |= hosts.environment
+        start = [
+            hosts.start(mpi.launcher, mpi.mpirun, 2, *words)
+            for words in ((results, 40, "over-tcp"), (waits, "long", 2))
+        ]
+        results_are_equal(job, start[0])
+        said = lines(attached(job, "adaptive", start[1]))
+    assert max(float(line.rpartition(" ")[2]) for line in said) < 1

@@ -29,6 +29,7 @@ class MpiPackage:
     launcher: Launcher
     headers: str = ""  # the package whose mpi.h fits, if it has none
     within: str = ""  # the name of the package that has the library, if it has several
+    copied: Path | None = None  # the folder of a changed copy of its libraries
 
     @property
     def folder(self) -> Path:
@@ -72,7 +73,7 @@ class MpiPackage:
 
     def compile(self, source: Path, program: Path, *arguments: str) -> Path:
         """Compile a program in C. The package's mpicc contains paths of the machine on which it was built."""
-        library = self.folder / "lib"
+        library = (self.copied or self.folder) / "lib"
         headers = (FOLDER / self.headers if self.headers else self.folder) / "include"
         interface = ["-DMPI_ABI"] * self.has_standard_interface  # selects it in the mpi.h of MPICH 5
         own = [

@@ -43,9 +43,14 @@ inline void network_was_polled(bool came) noexcept {
   if (duty_of_polls == poll_duty::beat) turn_is_over(came);
 }
 
+// Calls redirect(), and again whenever Open MPI has opened the plugin of that name: its plugins are loaded in MPI_Init.
+void now_and_after_plugin(const library_of_waiting& library, const char* plugin, void (*redirect)());
+
+// Redirects the calls that the library makes in MPI_Init, before that, for all networks.
+void prepare_networks(const library_of_waiting& library);
+
 // UCX. Its descriptors also signal messages through shared memory.
 namespace ucx {
-// Called before MPI_Init: redirects the calls that the library makes there.
 void prepare(const library_of_waiting& library);
 // The functions below are called after MPI_Init. Whether the library uses UCX.
 [[nodiscard]] bool is_used();
@@ -54,6 +59,14 @@ void prepare(const library_of_waiting& library);
 // Adds descriptors that signal messages. Called by the thread that is about to sleep.
 arming arm(std::vector<pollfd>& to);
 }  // namespace ucx
+
+// libfabric, with a provider that has descriptors.
+namespace ofi {
+// As those of ucx.
+void prepare(const library_of_waiting& library);
+[[nodiscard]] bool is_used();
+arming arm(std::vector<pollfd>& to);
+}  // namespace ofi
 
 // Sockets that are polled by poll or epoll_wait.
 namespace sockets {

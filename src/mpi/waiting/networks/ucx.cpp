@@ -27,7 +27,6 @@ struct {
   status (*create)(void*, const void*, void**) = nullptr;
   void (*destroy)(void*) = nullptr;
   unsigned (*progress)(void*) = nullptr;
-  void* (*open_plugin)(const char*, int) = nullptr;
   status (*arm)(void*) = nullptr;
   status (*descriptor)(void*, int*) = nullptr;
 } api;
@@ -39,8 +38,6 @@ struct worker {
 std::array<worker, most_workers> workers;
 std::atomic<bool> asks_for_wakeup{false};
 std::atomic<int> workers_without_descriptor{0};
-
-void redirect_all();
 
 unsigned progress_instead(void* of) {
   const unsigned came = api.progress(of);
@@ -83,13 +80,6 @@ void destroy_instead(void* of) {
   api.destroy(of);
 }
 
-// The plugins of Open MPI are opened by the library itself.
-void* open_plugin_instead(const char* path, int flags) {
-  void* const opened = api.open_plugin(path, flags);
-  if (opened != nullptr && path != nullptr && std::strstr(path, "mca_pml_ucx") != nullptr) redirect_all();
-  return opened;
-}
-
 // Only the MPI library's calls: the program may use UCX, too.
 bool is_of_mpi(const loaded_object& object) {
   const char* const name = object.soname();
@@ -128,14 +118,7 @@ void redirect_all() {
 
 }  // namespace
 
-void ucx::prepare(const library_of_waiting& of) {
-  redirect_all();
-  if (std::strncmp(of.version, "Open MPI", 8) == 0)
-    if (auto* const found = redirect_calls("dlopen", &open_plugin_instead, [](const loaded_object& object) {
-          return std::strncmp(object.soname(), "libopen-pal", 11) == 0;
-        }))
-      api.open_plugin = found;
-}
+void ucx::prepare(const library_of_waiting& of) { now_and_after_plugin(of, "mca_pml_ucx", redirect_all); }
 
 bool ucx::is_used() {
   return workers_without_descriptor > 0 ||

@@ -2,7 +2,7 @@
 //
 // Beat: sched_yield. Variables that the library reads in MPI_Init make it yield after ten idle turns; under a policy the
 // call returns at once. Messages through shared memory arrive unseen, so bells wake a thread, and its sleeps are short.
-// Messages from other nodes arrive on the sockets that libfabric polls.
+// Messages from other nodes arrive through libfabric, or on the sockets that it polls.
 #include <sched.h>
 
 #include <array>
@@ -45,7 +45,7 @@ void prepare(const library_of_waiting& of) {
 std::string open(const library_of_waiting&, port_facts& facts) {
   facts.every_arrival_is_seen = false;
   facts.beats_before_clock = beats_before_clock;
-  sockets::open();
+  if (!ofi::is_used()) sockets::open();
   return {};
 }
 
@@ -54,7 +54,7 @@ void engage(bool by_policy) {
   duty_of_polls = by_policy ? poll_duty::note : poll_duty::nothing;
 }
 
-arming arm(std::vector<pollfd>& to) { return sockets::arm(to); }
+arming arm(std::vector<pollfd>& to) { return ofi::is_used() ? ofi::arm(to) : sockets::arm(to); }
 
 }  // namespace
 

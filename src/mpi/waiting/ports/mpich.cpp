@@ -53,9 +53,12 @@ int nanosleep_instead(const timespec* asked, timespec* remains) {
 struct version {
   int major = 0, minor = 0;
 };
+// Of a library that is derived from MPICH: that of the MPICH on which it is based.
 version version_of(const library_of_waiting& of) {
   version found;
-  return std::sscanf(of.version, "MPICH Version: %d.%d", &found.major, &found.minor) == 2 ? found : version{};
+  for (const char* const form : {"MPICH Version: %d.%d", "CRAY MPICH version %*s (ANL base %d.%d"})
+    if (std::sscanf(of.version, form, &found.major, &found.minor) == 2) return found;
+  return {};
 }
 
 void prepare(const library_of_waiting& of) {
@@ -73,14 +76,11 @@ void prepare(const library_of_waiting& of) {
 bool is_for(const library_of_waiting& of) { return version_of(of).major != 0 && library.has_marker; }
 
 std::string open(const library_of_waiting& of, port_facts& facts) {
-  if (!ucx::is_used()) {
-    library.marker_is_beat = true;
-    sockets::open();  // of libfabric
-    return {};
-  }
-  library.marker_is_beat = of.several_threads;
+  const bool polls_are_seen = ucx::is_used() || ofi::is_used();
+  library.marker_is_beat = of.several_threads || !polls_are_seen;
   facts.sleeps_outside_locks = true;
-  return ucx::open();
+  if (!polls_are_seen) sockets::open();  // of a provider of libfabric
+  return ucx::is_used() ? ucx::open() : "";
 }
 
 void engage(bool by_policy) {
@@ -88,7 +88,9 @@ void engage(bool by_policy) {
   duty_of_polls = !by_policy ? poll_duty::nothing : library.marker_is_beat ? poll_duty::note : poll_duty::beat;
 }
 
-arming arm(std::vector<pollfd>& to) { return ucx::is_used() ? ucx::arm(to) : sockets::arm(to); }
+arming arm(std::vector<pollfd>& to) {
+  return ucx::is_used() ? ucx::arm(to) : ofi::is_used() ? ofi::arm(to) : sockets::arm(to);
+}
 
 }  // namespace
 

@@ -1,7 +1,7 @@
-// Open MPI 5 with any pml but ucx: ob1 over shared memory and TCP, and cm over libfabric's sockets.
+// Open MPI 5 with any pml but ucx: ob1 over shared memory and TCP, and cm over libfabric.
 //
-// Beat: opal_progress, which returns the number of events that it has found; sockets count separately. Wake-up: bells,
-// and the sockets that it has just polled.
+// Beat: opal_progress, which returns the number of events that it has found; polls of networks count separately.
+// Wake-up: bells, and the descriptors of libfabric's queues or the sockets that it has just polled.
 #include <dlfcn.h>
 #include <sched.h>
 
@@ -50,7 +50,7 @@ std::string open(const library_of_waiting& of, port_facts& facts) {
   facts.yields_are_counted =
       facts.library_yields && redirect_calls("sched_yield", &yield_instead, is_of_open_mpi) != nullptr;
   facts.beats_to_see_everything = beats_to_see_everything;
-  sockets::open();  // without it, a rank does not sleep if it waits for other nodes
+  if (!ofi::is_used()) sockets::open();  // without it, a rank does not sleep if it waits for other nodes
   return {};
 }
 
@@ -59,7 +59,7 @@ void engage(bool by_policy) {
   library.by_policy = by_policy;
 }
 
-arming arm(std::vector<pollfd>& to) { return sockets::arm(to); }
+arming arm(std::vector<pollfd>& to) { return ofi::is_used() ? ofi::arm(to) : sockets::arm(to); }
 
 }  // namespace
 

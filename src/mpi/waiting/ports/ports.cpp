@@ -4,7 +4,7 @@
 
 namespace lull::mpi {
 
-extern const port intel, mpich, openmpi4, openmpi5, over_ucx;
+extern const port any, intel, mpich, openmpi4, openmpi5, over_ucx;
 
 std::span<const port* const> all_ports() {
   static constexpr std::array rows{
@@ -12,7 +12,7 @@ std::span<const port* const> all_ports() {
 #ifdef LULL_OPENMPI_INTERNALS
       &openmpi4,
 #endif
-      &openmpi5,
+      &openmpi5, &any,
   };
   return rows;
 }

@@ -11,8 +11,6 @@
 namespace lull::mpi {
 namespace {
 
-void prepare(const library_of_waiting& of) { ucx::prepare(of); }
-
 bool is_for(const library_of_waiting&) { return ucx::is_used(); }
 
 int yield_instead() {
@@ -34,6 +32,6 @@ void engage(bool by_policy) { duty_of_polls = by_policy ? poll_duty::beat : poll
 
 }  // namespace
 
-extern const port over_ucx{is_for, prepare, open, engage, arm, nullptr};
+extern const port over_ucx{is_for, nullptr, open, engage, arm, nullptr};
 
 }  // namespace lull::mpi
