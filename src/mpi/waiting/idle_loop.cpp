@@ -152,6 +152,7 @@ void idle_loop::end(bool something_came) {
 wait::wait_counts idle_loop::over(call_under_way& call) {
   call.waited = false;
   if (!std::exchange(in_call_, false)) return {};
+  call.beats += std::exchange(earlier_beats_, 0);
   if (policy_.index() != 0) {
     if (call.came == came_at_begin_) process_.unseen_ends.occurred(true);
     if (phase_ == phase::announced) process_.bells->awake();
@@ -187,7 +188,7 @@ void idle_loop::advanced(call_under_way& call) {
   process_.unseen_ends.occurred(false);
   if (stream_) return;
   end(true);
-  call.beats = 0;  // the next one may arrive at once
+  earlier_beats_ += std::exchange(call.beats, 0);  // the next one may arrive at once
   call.next = first_beat;
 }
 

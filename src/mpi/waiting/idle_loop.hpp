@@ -97,7 +97,7 @@ class idle_loop {
 
   // One turn of the library's loop is over. May sleep.
   void beat(call_under_way& call, turn found);
-  // Returns the waits of the call; none, if it has not waited.
+  // Returns the waits of the call; none, if it has not waited. Afterwards, the call has the beats of all of them.
   wait::wait_counts over(call_under_way& call);
   [[nodiscard]] bool is_in_a_call() const { return in_call_; }
   // The number of the sleep that is announced; 0: none is.
@@ -154,6 +154,7 @@ class idle_loop {
   std::int64_t begin_ = 0, expected_end_ = 0, cpu_begin_ = 0;
   std::int64_t clock_at_ = 0;  // the first reading of the clock in this wait
   std::uint32_t came_at_begin_ = 0;
+  std::uint32_t earlier_beats_ = 0;  // of the earlier waits of this call
   bool may_have_sent_ = false;  // since the last ring
   // A sleep:
   phase phase_ = phase::deciding;
