@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdint>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <string_view>
 
 #include "base/environment.hpp"
@@ -46,6 +48,22 @@ std::string server_on_this_node() {
   return fmt::format("{}@{}", server, rest.substr(0, rest.find(' ')));
 }
 
+// MPICH's Hydra starts the jobs that a program spawns by the process that serves the program, and does not tell a process
+// which job it is of. MPI_Init has mapped memory that all ranks of a job on a node share; its lowest inode names the job.
+std::string memory_of_mpich() {
+  if (variable_of_environment("PMI_SPAWNED") == nullptr) return {};
+  std::uint64_t lowest = 0;
+  std::ifstream file("/proc/self/maps");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string range, access, offset, device, path;
+    std::uint64_t inode = 0;
+    words >> range >> access >> offset >> device >> inode >> path;
+    if (path.starts_with("/dev/shm/mpich_") && (lowest == 0 || inode < lowest)) lowest = inode;
+  }
+  return fmt::format("#{}", lowest);
+}
+
 }  // namespace
 
 node_of_job find_node_of_job(int ranks_of_world) {
@@ -56,7 +74,8 @@ node_of_job find_node_of_job(int ranks_of_world) {
   if (ranks_of_world == 1) found.ranks = 1;
   const char* const job = job_of_pmix();
   const std::string id = ranks_of_world == 1 ? std::to_string(getpid())
-                                             : fmt::format("{}@{}", job != nullptr ? job : "", server_on_this_node());
+                                             : fmt::format("{}@{}{}", job != nullptr ? job : "", server_on_this_node(),
+                                                           job != nullptr ? "" : memory_of_mpich());
   found.name = fmt::format("/lull-mpi-{}-{:016x}", getuid(), std::hash<std::string>{}(id));
   return found;
 }
