@@ -95,6 +95,9 @@ library_of_waiting library_of_waiting_now() {
   own<decltype(MPI_Comm_size)>("PMPI_Comm_size")(predefined.comm_world, &library.ranks);
   own<decltype(MPI_Query_thread)>("PMPI_Query_thread")(&level);
   library.several_threads = level == MPI_THREAD_MULTIPLE;
+  MPI_Comm parent = predefined.comm_null;
+  own<decltype(MPI_Comm_get_parent)>("PMPI_Comm_get_parent")(&parent);
+  library.spawned = parent != predefined.comm_null;
   return library;
 }
 

@@ -135,6 +135,7 @@ struct library_of_waiting {
   // After MPI_Init:
   int rank = 0, ranks = 1;       // in MPI_COMM_WORLD
   bool several_threads = false;  // MPI_THREAD_MULTIPLE
+  bool spawned = false;          // by another job
 };
 
 // Whether calls need scopes: the policy differs from the library's own waiting, or waits are counted.

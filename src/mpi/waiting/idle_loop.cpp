@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <string_view>
@@ -36,6 +37,13 @@ bool told_by_messages(const call_under_way& call) {
   const std::string_view function = call.function;
   return !function.starts_with("MPI_Win_") || function.starts_with("MPI_Win_create") ||
          function.starts_with("MPI_Win_allocate");
+}
+
+// The launcher, and processes of another job, take part in the call.
+bool joins_jobs(const call_under_way& call) {
+  constexpr std::array calls{"MPI_Comm_spawn",   "MPI_Comm_spawn_multiple", "MPI_Comm_accept",
+                             "MPI_Comm_connect", "MPI_Comm_join",           "MPI_Comm_disconnect"};
+  return std::ranges::find(calls, std::string_view(call.function)) != calls.end();
 }
 
 // Whether several messages are likely before the call ends: over a network, and for large messages.
@@ -108,6 +116,8 @@ void idle_loop::make(const wait::wait_case& here, const call_under_way& call) {
 void idle_loop::begin(call_under_way& call) {
   if (!in_call_) {
     in_call_ = call.waited = true;
+    joins_jobs_ = joins_jobs(call);
+    if (joins_jobs_) process_.has_other_jobs = true;
     call_key_ = key_of(call);
     const habit& before = habit_of(call_key_);
     stream_ = call.asks_descriptors && before.key == call_key_ && before.times >= times_of_a_stream;
@@ -259,6 +269,11 @@ std::int64_t idle_loop::gathering_ns(const call_under_way& call, std::int64_t no
   return longest_gathering_ns;
 }
 
+bool idle_loop::may_not_be_woken() const {
+  if (!process_.sees_every_arrival() || joins_jobs_) return true;
+  return !by_descriptors_ && (vain_ >= most_in_vain || process_.has_other_jobs.load(std::memory_order_relaxed));
+}
+
 std::int64_t idle_loop::nap_ns() const {
   return std::clamp((now_ns() - begin_) / parts_of_a_nap, shortest_nap_ns, process_.limits.timeout_ns);
 }
@@ -312,8 +327,7 @@ void idle_loop::sleep(const call_under_way& call, arming by) {
   if (gathered_) plan_ = {gathering, true};
   naps_ = by_descriptors_ && !gathered_ && !process_.unwoken_ends.is_rare();
   if (naps_) plan_ = {nap_ns(), false};
-  if (!plan_.by_timer && (!process_.sees_every_arrival() || (vain_ >= most_in_vain && !by_descriptors_)))
-    plan_.ns = std::min(plan_.ns, nap_ns());
+  if (!plan_.by_timer && may_not_be_woken()) plan_.ns = std::min(plan_.ns, nap_ns());
   if (plan_.by_timer) wait::wake_without_slack();
   const std::int64_t slept_from = now_ns();
   ++counts_.sleeps;
@@ -336,8 +350,7 @@ void idle_loop::finish_sleep(bool something_came) {
   node_bells& bells = *process_.bells;
   // No rank rings for arrivals on descriptors, such as a first connection, which the library checks from time to time.
   const bool in_doubt = something_came && timed_out_ && !plan_.by_timer && !by_descriptors_ &&
-                        !this_call.asks_descriptors && process_.sees_every_arrival() && vain_ < most_in_vain &&
-                        !bells.rung();
+                        !this_call.asks_descriptors && !may_not_be_woken() && !bells.rung();
   if (something_came && by_descriptors_ && !gathered_ && !naps_ && !this_call.asks_descriptors)
     process_.unwoken_ends.occurred(timed_out_ && (!plan_.by_timer || turns_ == 0));
   if (!something_came && !timed_out_) ++vain_;

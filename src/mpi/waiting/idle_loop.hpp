@@ -11,7 +11,9 @@
 //
 // If the library does not say who receives a message, a rank that has sent one wakes every rank of the node that sleeps.
 // A thread that has been woken four times in a wait without a message becomes quiet: other ranks do not wake it in this
-// wait, and it sleeps for a sixteenth of the time that it has waited. The same holds if arrivals pass unseen, as in collectives of some libraries.
+// wait, and it sleeps for a sixteenth of the time that it has waited. The same holds if arrivals pass unseen, as in
+// collectives of some libraries, in calls that join jobs, and until the first message from another job has made a
+// connection.
 //
 // Belongs to one thread.
 #pragma once
@@ -53,6 +55,8 @@ struct waiting_process {
   std::unique_ptr<wait::core_frequency> frequency;  // null: never lowered
   wait::wait_history history{4096, on.waiting_of_mpi};
   wait::wait_statistics totals{false};  // of all calls
+  // Ranks of other jobs, which do not ring, may send messages to this one.
+  std::atomic<bool> has_other_jobs{false};
   // When a sleep was refused because a rank of this node does not ring; 0: never.
   std::atomic<std::int64_t> first_refused_ns{0}, last_refused_ns{0};
   // Used by the one thread that is about to sleep.
@@ -132,6 +136,8 @@ class idle_loop {
   void finish_sleep(bool something_came);
   // How long to let pieces of a stream gather; 0: not now.
   [[nodiscard]] std::int64_t gathering_ns(const call_under_way& call, std::int64_t now) const;
+  // Whether something may arrive that wakes no sleeper: then it sleeps for short times.
+  [[nodiscard]] bool may_not_be_woken() const;
   // How long a sleep may last if nothing is certain to wake this thread.
   [[nodiscard]] std::int64_t nap_ns() const;
   void lower_frequency();
@@ -145,8 +151,9 @@ class idle_loop {
   wait::spinner spin_;
   wait::wait_counts counts_{};  // of this call
   std::uint64_t call_key_ = 0;
-  bool in_call_ = false;  // that has waited
-  bool stream_ = false;   // this call is one wait
+  bool in_call_ = false;     // that has waited
+  bool stream_ = false;      // this call is one wait
+  bool joins_jobs_ = false;  // this call waits for the launcher, too
   bool lowered_ = false;
   bool came_before_ = false;  // in the last turn
   unsigned spins_ = 0;

@@ -154,6 +154,7 @@ std::unique_ptr<attached> attach(const library_of_waiting& library) {
                     .oversubscribed = process.facts.library_yields,
                     .threshold = setting_size("LULL_WAIT_THRESHOLD")};
   process.several_threads = library.several_threads;
+  process.has_other_jobs = library.spawned;
   process.detailed = made->counted;
   node_of_job node = find_node_of_job(library.ranks);
   if (process.facts.ranks_of_node > 0) node.ranks = process.facts.ranks_of_node;
