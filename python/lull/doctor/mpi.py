@@ -1,4 +1,4 @@
-"""Unmodified MPI programs: launchers, the MPI libraries that Lull can interpose, and one test program."""
+"""Unmodified MPI programs: launchers, how their ranks wait, and the MPI libraries that Lull can interpose."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lull.base import installed
 from lull.doctor.finding import Finding, Machine, last_line
+from lull.doctor.mpi_waiting import waiting_of
 from lull.mpi.preload import is_known
 
 FLAVOURS = {"Open MPI": ("liblull-mpi-openmpi.so", "libmpi.so.40"), "MPICH": ("liblull-mpi-mpich.so", "libmpich.so.12")}
@@ -16,7 +17,7 @@ def look(machine: Machine) -> list[Finding]:
     """Check the launchers, and which MPI programs Lull can interpose."""
     if not machine.is_this:
         return []
-    found = [_launcher(machine, "mpirun", "install openmpi-bin or mpich"), *_slurm(machine)]
+    found = [*_launcher(machine, "mpirun", "install openmpi-bin or mpich"), *_slurm(machine)]
     there = _libraries(machine)
     for name, (ours, theirs) in FLAVOURS.items():
         found.append(_flavour(name, installed.library(ours), there.get(theirs)))
@@ -26,16 +27,18 @@ def look(machine: Machine) -> list[Finding]:
     return found
 
 
-def _launcher(machine: Machine, name: str, fix: str) -> Finding:
+def _launcher(machine: Machine, name: str, fix: str) -> list[Finding]:
+    """The launcher, and how the ranks that it starts wait."""
     path = machine.program(name)
     if path is None:
-        return Finding(name, "missing", "there is none on PATH", fix)
+        return [Finding(name, "missing", "there is none on PATH", fix)]
     code, said = machine.output_of([path, "--version"])
     if code != 0:
-        return Finding(name, "missing", f"{path} --version: {last_line(said)}", fix)
+        return [Finding(name, "missing", f"{path} --version: {last_line(said)}", fix)]
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     hydra = next((line.partition(":")[2].strip() for line in lines if line.startswith("Version:")), None)
-    return Finding(name, "works", f"{f'MPICH (Hydra) {hydra}' if hydra else lines[0]} in {path}")
+    there = Finding(name, "works", f"{f'MPICH (Hydra) {hydra}' if hydra else lines[0]} in {path}")
+    return [there, *waiting_of(machine, Path(path), said)]
 
 
 def _slurm(machine: Machine) -> list[Finding]:
