@@ -23,7 +23,7 @@ def look(machine: Machine) -> list[Finding]:
         found.append(_flavour(name, installed.library(ours), there.get(theirs)))
     others = sorted(there.keys() - {theirs for _, theirs in FLAVOURS.values()})
     if others:
-        found.append(Finding("relatives of MPICH", "works", ", ".join(f"{name} in {there[name]}" for name in others)))
+        found.append(Finding("other MPI libraries", "works", ", ".join(f"{name} in {there[name]}" for name in others)))
     return found
 
 

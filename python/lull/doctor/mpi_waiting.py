@@ -14,7 +14,8 @@ OPEN_MPI, MPICH, INTEL = "Open MPI", "MPICH", "Intel MPI"
 # The figures below are of single runs by hand: two ranks on two cores, time over that of the library's default.
 SOURCE: Final = "single runs by hand, docs/how-to/run/wait-in-mpi-programs.md"
 OFF = frozenset({"", "0", "no", "off", "false", "disable", "disabled"})
-SOCKETS = ("tcp", "sockets")  # providers of libfabric that poll sockets
+# Providers of libfabric that have no descriptor on which a rank can sleep, by their documentation.
+WITHOUT_DESCRIPTORS = ("sockets", "shm", "opx", "ucx", "mlx", "lnx")
 
 
 def _is_on(value: str) -> bool:
@@ -130,10 +131,10 @@ SETTINGS = (
     WaitSetting(
         "FI_PROVIDER",
         (OPEN_MPI, MPICH, INTEL),
-        lambda value: not value.startswith(SOCKETS),
+        lambda value: value.startswith(WITHOUT_DESCRIPTORS),
         "limited",
-        "ranks sleep over libfabric only if it uses sockets; a rank that waits for another node polls",
-        "lull attach --wait needs FI_PROVIDER=tcp for that",
+        "this provider of libfabric has no descriptor to sleep on; a rank that waits for another node polls",
+        "if another provider is as fast, take that: tcp, verbs, cxi and efa have descriptors",
         measured=False,
     ),
 )
@@ -161,12 +162,17 @@ _LAUNCHERS = (
 _YIELDS_IN_EACH_TURN = (
     "without Lull, each turn of a waiting loop yields, which is four fifths of a ping-pong of 8 bytes"
 )
-_WAITS: Final[tuple[tuple[str, tuple[int, ...], State, str], ...]] = (
-    (OPEN_MPI, (4, 1), "works", "ranks can sleep in shared memory, over TCP and with pml ucx"),
-    (MPICH, (5,), "works", f"ranks can sleep in shared memory, over UCX and TCP; {_YIELDS_IN_EACH_TURN}"),
-    (MPICH, (4, 1), "works", "ranks can sleep in shared memory, over UCX and TCP"),
-    (MPICH, (3, 4), "limited", "ranks can sleep if the library communicates through UCX alone, as Debian's does"),
-    (INTEL, (2021,), "works", "ranks can sleep in shared memory and over TCP"),
+_WAITS: Final[tuple[tuple[str, tuple[int, ...], str], ...]] = (
+    (OPEN_MPI, (5,), "ranks can sleep in shared memory, over TCP, UCX and libfabric"),
+    (OPEN_MPI, (4, 1), "ranks can sleep in shared memory, over TCP and with pml ucx"),
+    (MPICH, (5,), f"ranks can sleep in shared memory, over UCX and libfabric; {_YIELDS_IN_EACH_TURN}"),
+    (MPICH, (4, 1), "ranks can sleep in shared memory, over UCX and libfabric"),
+    (
+        MPICH,
+        (3, 4),
+        "ranks can sleep over UCX and libfabric, for short times if it has shared memory of its own",
+    ),
+    (INTEL, (2021,), "ranks can sleep in shared memory, for short times, and over libfabric"),
 )
 
 
@@ -187,10 +193,9 @@ def waiting_of(machine: Machine, launcher: Path, said: str) -> list[Finding]:
 
 
 def _by_policy(library: Library) -> Finding:
-    for name, first, state, words in _WAITS:
+    for name, first, words in _WAITS:
         if name == library.name and library.version >= first:
-            fix = "MPICH 4.1 or newer" if state == "limited" else ""
-            return Finding("waiting", state, f"{library.words}: {words} (lull attach --wait)", fix)
+            return Finding("waiting", "works", f"{library.words}: {words} (lull attach --wait)")
     return Finding("waiting", "missing", f"{library.words}: Lull does not know its waiting loop", "a newer version")
 
 
