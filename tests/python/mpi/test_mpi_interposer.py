@@ -18,7 +18,7 @@ from bounds import TIMEOUT_S
 from conftest import Lull
 from lull.base import installed
 from lull.mpi.preload import preloaded
-from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, each_interface, each_library
+from mpi_libraries import ABI, ENVIRONMENT, LIBRARIES, OF_PYPI, MpiLibrary, each_interface, each_library
 from places import PROGRAMS
 from raw_records import RawProcess, read_raw
 
@@ -600,3 +600,18 @@ int main(int argc, char** argv) {
   return ((int (*)(void))in_table(of, "MPI_Finalize"))();
 }
 """
+
+
+WITH_SESSIONS = [one for one in (*OF_PYPI, *ABI) if one.name.startswith("mpich")]  # in others they fail without Lull
+
+
+@pytest.mark.parametrize("mpi", WITH_SESSIONS, ids=lambda one: one.name)
+@pytest.mark.parametrize("tool", ["LULL_TRACE", "LULL_WAIT", "LULL_STAGE"])
+def test_a_program_with_sessions_alone_runs_as_without(mpi: MpiLibrary, built: Path, tmp_path: Path, tool: str) -> None:
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    sessions = program(mpi, "mpi/mpi_sessions.c", built)
+    value = {"LULL_TRACE": str(tmp_path / "trace"), "LULL_WAIT": "adaptive", "LULL_STAGE": "time-partitioning"}[tool]
+    done = mpi.run(2, sessions, tools={tool: value})
+    expected = [f"session {number}: rank {rank} of 2" for number in range(2) for rank in range(2)]
+    assert (done.returncode, sorted(done.stdout.splitlines()), done.stderr) == (0, expected, "")
