@@ -70,6 +70,17 @@ class Unpredicted(AccountTable):
     measure: str  # the measurement that would allow a prediction
 
 
+class OwnPolling(AccountTable):
+    """A place where the program polls in a loop of its own, to which no wait policy applies."""
+
+    function: str  # "MPI_Test"
+    site: str
+    calls: float
+    seconds: float  # in calls that found nothing, of all ranks
+    share: float  # of the CPU time of the ranks
+    instead: str  # the call that waits
+
+
 class Outcome(AccountTable):
     """Measured results of an alternative that ran in turn with the present state: ratios of medians with intervals."""
 
@@ -95,6 +106,7 @@ class Advice(AccountTable):
     unpredicted: list[Unpredicted] = Field(serialization_alias="untold")
     sentence: str
     outcomes: list[Outcome] = []
+    polling: list[OwnPolling] = []
 
     @property
     def advised(self) -> list[Alternative]:

@@ -12,7 +12,7 @@ from lull.advice.facts import Facts
 from lull.advice.outputs import output_approaches
 from lull.advice.puts import CHOICE as REWRITTEN
 from lull.advice.puts import rewritten_puts
-from lull.advice.waits import wait_policies
+from lull.advice.waits import own_polling, wait_policies
 from lull.base.native import native_errors
 from lull.model.machine import Machine
 from lull.record import EnergyKind
@@ -60,6 +60,7 @@ def advise(facts: Facts, machine: Machine, objective: Objective) -> Advice:
         alternatives=judged,
         unpredicted=unpredicted,
         sentence="",
+        polling=own_polling(facts.waiting),
     )
     return found_advice.model_copy(update={"sentence": sentence(found_advice)})
 

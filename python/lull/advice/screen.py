@@ -31,7 +31,7 @@ def show(advice: Advice, console: Console, *, explain: bool) -> None:
         for one in advice.alternatives:
             for term in one.terms:
                 say(f"  {one.choice} {one.name}: {term}")
-    for line in unpredicted_words(advice):
+    for line in [*unpredicted_words(advice), *polling_words(advice)]:
         say(line)
     say(advice.sentence)
     for chosen in advice.advised:
@@ -70,6 +70,16 @@ def rows(advice: Advice) -> list[tuple[str, ...]]:
 def unpredicted_words(advice: Advice) -> list[str]:
     """A line for each choice without a prediction, with the measurement that would help."""
     return [f"no prediction, {one.choice}: {one.why}; measure: {one.measure}" for one in advice.unpredicted]
+
+
+def polling_words(advice: Advice) -> list[str]:
+    """A line for each place where the program polls in a loop of its own, with what to write instead."""
+    return [
+        f"the program polls: {one.function} in {one.site}, {one.calls:.0f} calls, {si(one.seconds, 's')}, "
+        f"{100 * one.share:.0f} % of the ranks' CPU time; where the loop does nothing else, {one.instead} can sleep "
+        "under lull attach --wait; what that saves is not predicted"
+        for one in advice.polling
+    ]
 
 
 def _share(change: Band | None, of: float | None) -> tuple[str, str]:

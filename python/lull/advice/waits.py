@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from lull import _core
-from lull.advice.account import Alternative, Band, Unpredicted
+from lull.advice.account import Alternative, Band, OwnPolling, Unpredicted
 from lull.advice.facts import Facts
 from lull.model.machine import Figure, Machine, WakeUp
 from lull.record.waiting import TypicalWaiting
@@ -16,6 +16,38 @@ CHOICE: Final = "wait policy"
 OF_MPI: Final = (
     "wake-ups of MPI's calls are taken to cost what OpenSHMEM's do: they wait by the same policies, and are woken alike"
 )
+
+# The call that waits, for each that only asks.
+INSTEAD: Final = {
+    "MPI_Test": "MPI_Wait",
+    "MPI_Testall": "MPI_Waitall",
+    "MPI_Testany": "MPI_Waitany",
+    "MPI_Testsome": "MPI_Waitsome",
+    "MPI_Iprobe": "MPI_Probe",
+    "MPI_Improbe": "MPI_Mprobe",
+    "MPI_Request_get_status": "MPI_Wait",
+    "MPI_Parrived": "MPI_Wait",
+    "MPI_Win_test": "MPI_Win_wait",
+}
+LEAST_SHARE: Final = 0.01  # of the CPU time of the ranks
+
+
+def own_polling(seen: TypicalWaiting | None) -> list[OwnPolling]:
+    """Where the program polls in loops of its own for a notable time, longest first."""
+    if seen is None:
+        return []
+    return [
+        OwnPolling(
+            function=row.operation,
+            site=row.site,
+            calls=row.count,
+            seconds=row.waited_s,
+            share=seen.share(row),
+            instead=INSTEAD[row.operation],
+        )
+        for row in seen.rows
+        if row.operation in INSTEAD and row.waits == 0 and seen.share(row) >= LEAST_SHARE
+    ]
 
 
 def wait_policies(facts: Facts, machine: Machine) -> list[Alternative] | Unpredicted:

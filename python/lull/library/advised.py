@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from lull.advice.account import BETTER, Advice, Band
 from lull.advice.request import AdviceRequest, answer
-from lull.advice.screen import HEADINGS, asked_words, rows, unpredicted_words
+from lull.advice.screen import HEADINGS, asked_words, polling_words, rows, unpredicted_words
 from lull.base.errors import UsageError
 from lull.library.display import as_pandas, table
 from lull.record import EnergyKind
@@ -81,7 +81,13 @@ class Advised:
 
     def _repr_html_(self) -> str:
         lines = [line for one in self.found.advised for line in one.lines]
-        notes = [*asked_words(self.found), *unpredicted_words(self.found), self.sentence, *lines]
+        notes = [
+            *asked_words(self.found),
+            *unpredicted_words(self.found),
+            *polling_words(self.found),
+            self.sentence,
+            *lines,
+        ]
         return table(HEADINGS, rows(self.found), notes)
 
 

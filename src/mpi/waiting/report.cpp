@@ -62,6 +62,28 @@ node_sums sum_up(const node_bells& node) {
   return sums;
 }
 
+// Calls that do not wait have no waits, only time in which they found nothing.
+bool is_of_a_poll(const site_row& row) { return row.counts.waits == 0 && row.counts.ns_waited > 0; }
+
+constexpr std::size_t most_polls_named = 5;
+constexpr double least_share_named = 0.01;
+
+// The places where the program polls in a loop of its own, those with the most time first.
+std::string own_polling_of(const node_sums& sums) {
+  std::string text;
+  std::size_t named = 0;
+  for (const site_row& row : sums.rows) {
+    const double share =
+        static_cast<double>(row.counts.ns_waited) / static_cast<double>(std::max<std::int64_t>(sums.times.ns_cpu, 1));
+    if (!is_of_a_poll(row) || share < least_share_named || named == most_polls_named) continue;
+    ++named;
+    text += fmt::format("  {} in {}: {} calls, {:.3f} s, {:.0f} % of the ranks' CPU time\n", row.function, row.site,
+                        row.counts.operations, in_s(row.counts.ns_waited), share * 100);
+  }
+  return text.empty() ? text
+                      : "lull: the program polls in loops of its own, to which no policy applies:\n" + std::move(text);
+}
+
 std::string table_of(const node_sums& sums, std::string_view policy, int ranks) {
   std::string text = fmt::format("lull: waiting of {} on {} in {:.3f} s, policy {}; CPU time of the ranks {:.3f} s\n",
                                  counted(ranks, "rank"), regions::host_of_record(), in_s(sums.times.ns_wall), policy,
@@ -72,7 +94,7 @@ std::string table_of(const node_sums& sums, std::string_view policy, int ranks) 
     if (row.counts.waits > 0 || row.counts.ns_waited > 0)
       text += fmt::format("{:<20} {:<44} {}\n", row.function, row.site, in_words(row.counts));
   text += fmt::format("{:<20} {:<44} {}\n", "all", "", in_words(total_of(sums.rows)));
-  return text;
+  return text + own_polling_of(sums);
 }
 
 std::string json_of(const node_sums& sums, std::string_view policy, int ranks) {

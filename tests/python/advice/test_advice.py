@@ -15,6 +15,7 @@ from lull.advice.advise import advise
 from lull.advice.at_run_time import without_effect
 from lull.advice.facts import facts_of
 from lull.advice.links import link_modes
+from lull.advice.screen import polling_words
 from lull.advice.verify import Variant, candidates, outcome_of
 from lull.base.errors import UsageError
 from lull.library.advised import Advised
@@ -348,6 +349,24 @@ def test_waits_of_mpi_are_priced_by_those_of_openshmem_and_tried_by_another_opti
     assert one.lines == ["lull attach --wait interrupt -- CMD"] and one.set == {}
     assert any("OpenSHMEM" in term for term in one.terms)
     assert [variant.words for _, variant in candidates(found, words)] == ([] if tried is None else [tried])
+
+
+def test_where_the_program_polls_itself_a_call_that_waits_is_advised_without_a_promise() -> None:
+    asks = {"waits": 0, "site": "app+0x12", "cpu_s": 3, "waited_s": 3}
+    of_program = waiting(operation="MPI_Recv")
+    row = of_program.rows[0]
+    polls = row.model_copy(update={"operation": "MPI_Iprobe", **asks})
+    seldom = polls.model_copy(update={"operation": "MPI_Test", "cpu_s": 0.1})
+    seen = of_program.model_copy(update={"rows": [row, polls, seldom]})
+    found = advise(facts_of(run_of(seen)), machine(), objective_named("energy"))
+    without = advise(facts_of(run_of(of_program)), machine(), objective_named("energy"))
+    assert (found.alternatives, found.sentence) == (without.alternatives, without.sentence)
+    assert without.polling == []
+    [one] = found.polling
+    assert (one.function, one.site, one.calls, one.instead) == ("MPI_Iprobe", "app+0x12", 5000, "MPI_Probe")
+    [line] = polling_words(found)
+    assert "MPI_Iprobe in app+0x12, 5000 calls, 3.00 s, 15 % of the ranks' CPU time" in line
+    assert line.endswith("not predicted")
 
 
 # The command

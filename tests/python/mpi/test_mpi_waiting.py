@@ -136,6 +136,9 @@ def test_where_a_program_asks_again_and_again_is_in_the_statistics(job: Lull, po
         assert sum(int(str(row["count"])) for row in of_it) == times
         assert sum(float(str(row["waited_s"])) for row in of_it) > 0
     assert re.search(r"^MPI_Iprobe +asks\+0x", done.stderr, re.MULTILINE)
+    head = "lull: the program polls in loops of its own, to which no policy applies:"
+    place = r"  MPI_Iprobe in asks\+0x[0-9a-f]+: 20000 calls, [0-9.]+ s, [0-9]+ % of the ranks' CPU time"
+    assert re.search(f"^{head}$.*^{place}$", done.stderr, re.MULTILINE | re.DOTALL)
 
 
 def test_what_it_cost_is_in_the_record_of_a_measurement(job: Lull, programs: Path) -> None:

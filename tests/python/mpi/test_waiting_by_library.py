@@ -101,6 +101,15 @@ def test_the_statistics_of_the_library_s_own_waiting_are_counted(job: Lull, setu
     assert sum(float(str(row["waited_s"])) for row in rows_of(job.folder)) >= 0.1
 
 
+@pytest.mark.parametrize("policy", ["poll", "adaptive"])
+def test_where_the_program_polls_itself_is_named(job: Lull, setup: Setup, policy: str) -> None:
+    words = setup.mpi.start(2, compiled(job, setup, "mpi_asks"), 20000)
+    done = attached(job, policy, words, LULL_STATS="1")
+    assert done.returncode == 0, done.stderr
+    _, _, places = done.stderr.partition("lull: the program polls in loops of its own, to which no policy applies:\n")
+    assert all(f"{function} in mpi_asks+0x" in places for function in ("MPI_Test", "MPI_Iprobe")), done.stderr
+
+
 def test_threads_that_all_call_mpi_get_their_messages(job: Lull, setup: Setup) -> None:
     words = setup.mpi.start(2, compiled(job, setup, "mpi_waits"), "threads", 200)
     assert lines(attached(job, "adaptive", words)) == lines(attached(job, None, words))
