@@ -76,7 +76,7 @@ class OwnPolling(AccountTable):
     function: str  # "MPI_Test"
     site: str
     calls: float
-    seconds: float  # in calls that found nothing, of all ranks
+    seconds: float  # of CPU time in calls that found nothing, of all ranks
     share: float  # of the CPU time of the ranks
     instead: str  # the call that waits
 

@@ -41,7 +41,7 @@ def own_polling(seen: TypicalWaiting | None) -> list[OwnPolling]:
             function=row.operation,
             site=row.site,
             calls=row.count,
-            seconds=row.waited_s,
+            seconds=row.cpu_s,
             share=seen.share(row),
             instead=INSTEAD[row.operation],
         )

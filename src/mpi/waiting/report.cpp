@@ -74,11 +74,11 @@ std::string own_polling_of(const node_sums& sums) {
   std::size_t named = 0;
   for (const site_row& row : sums.rows) {
     const double share =
-        static_cast<double>(row.counts.ns_waited) / static_cast<double>(std::max<std::int64_t>(sums.times.ns_cpu, 1));
+        static_cast<double>(row.counts.ns_cpu) / static_cast<double>(std::max<std::int64_t>(sums.times.ns_cpu, 1));
     if (!is_of_a_poll(row) || share < least_share_named || named == most_polls_named) continue;
     ++named;
     text += fmt::format("  {} in {}: {} calls, {:.3f} s, {:.0f} % of the ranks' CPU time\n", row.function, row.site,
-                        row.counts.operations, in_s(row.counts.ns_waited), share * 100);
+                        row.counts.operations, in_s(row.counts.ns_cpu), share * 100);
   }
   return text.empty() ? text
                       : "lull: the program polls in loops of its own, to which no policy applies:\n" + std::move(text);

@@ -54,6 +54,8 @@ constexpr std::int64_t longest_sleep_ns = 10'000'000;
 constexpr std::int64_t shortest_wait_ns = 5'000;
 // Consecutive tests within this time count as one poll: a program that computes in between takes longer.
 constexpr double most_between_ns = 250;
+// A call that takes longer and finds nothing has lost its core: the rest is no CPU time.
+constexpr double most_of_a_poll_ns = 50'000;
 // Sleeps that were refused for a shorter time are not reported: the other ranks may only have joined later.
 constexpr std::int64_t long_enough_to_come_ns = 2'000'000'000;
 
@@ -279,9 +281,11 @@ class polls_of_thread {
     }
     ++of.calls;
     if (found_nothing) {
-      const std::uint64_t most_between =
-          std::max(now - begin, static_cast<std::uint64_t>(most_between_ns * here->ticks_per_ns()));
-      of.ticks += now - (begin - last_ <= most_between ? last_ : begin);
+      const double per_ns = here->ticks_per_ns();
+      const std::uint64_t most_between = std::max(now - begin, static_cast<std::uint64_t>(most_between_ns * per_ns));
+      const std::uint64_t took = now - (begin - last_ <= most_between ? last_ : begin);
+      of.ticks += took;
+      of.ticks_of_cpu += std::min(took, static_cast<std::uint64_t>(most_of_a_poll_ns * per_ns));
       last_ = now;
     }
   }
@@ -293,13 +297,17 @@ class polls_of_thread {
   struct entry {
     const char* function = nullptr;
     const void* site = nullptr;
-    std::uint64_t calls = 0, ticks = 0;
+    std::uint64_t calls = 0, ticks = 0, ticks_of_cpu = 0;
   };
+  static std::int64_t in_ns(std::uint64_t ticks) noexcept {
+    return static_cast<std::int64_t>(static_cast<double>(ticks) / here->ticks_per_ns());
+  }
   static void leave(entry& of) noexcept {
     if (of.function == nullptr) return;
     wait::wait_counts counts;
     counts.operations = of.calls;
-    counts.ns_waited = counts.ns_cpu = static_cast<std::int64_t>(static_cast<double>(of.ticks) / here->ticks_per_ns());
+    counts.ns_waited = in_ns(of.ticks);
+    counts.ns_cpu = in_ns(of.ticks_of_cpu);
     here->sites.waited(of.function, of.site, counts);
     of = {};
   }
