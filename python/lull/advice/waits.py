@@ -26,6 +26,8 @@ INSTEAD: Final = {
     "MPI_Iprobe": "MPI_Probe",
     "MPI_Improbe": "MPI_Mprobe",
     "MPI_Request_get_status": "MPI_Wait",
+    "MPI_Request_get_status_all": "MPI_Waitall",
+    "MPI_Request_get_status_any": "MPI_Waitany",
     "MPI_Parrived": "MPI_Wait",
     "MPI_Win_test": "MPI_Win_wait",
 }
