@@ -11,6 +11,8 @@
 #include <chrono>
 #include <thread>
 
+#include "base/clock.hpp"
+
 namespace lull::mpi {
 namespace {
 
@@ -113,6 +115,46 @@ TEST(bells, a_ring_wakes_who_sleeps) {
     node.second->ring(node.first->mine());
     sleeper.join();
   }
+}
+
+// The litmus test of the protocol in bells.hpp: two ranks pass a number back and forth. A sender stores it and loads
+// somebody() without a fence; a sleeper announces itself, and looks for the number as long as is required. The sender
+// begins up to 8 microseconds after the number has arrived, so that its store and its load meet each step of the
+// sleeper. A wake-up that is missed shows as a time-out.
+TEST(bells, no_wake_up_is_missed_although_senders_execute_no_fence) {
+  constexpr int rounds = 10'000;
+  constexpr std::int64_t longest_delay_ns = 8'000;
+  two_ranks node;
+  alignas(64) std::atomic<int> turn{0};
+  std::atomic<int> sleeps{0}, time_outs{0};
+  const auto player = [&](int me, node_bells& mine, node_bells& other) {
+    for (int round = 0; round < rounds; ++round) {
+      const auto came = [&] { return turn.load(std::memory_order_acquire) == 2 * round + me; };
+      while (!came()) {
+        ASSERT_TRUE(mine.announce());
+        const std::int64_t until = now_ns() + node_bells::long_enough_to_see_ns;
+        int looks = 0;
+        while (!came() && !mine.rung() && (++looks < 2 || now_ns() < until)) continue;
+        if (!came() && !mine.rung()) {
+          ++sleeps;
+          if (mine.sleep(20 * second) == wait::wake::timed_out) ++time_outs;
+        }
+        mine.awake();
+      }
+      const std::int64_t begin = now_ns() + round * std::int64_t{37} % longest_delay_ns;
+      while (now_ns() < begin) continue;
+      turn.store(2 * round + me + 1, std::memory_order_release);
+#if !defined(__x86_64__)
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+      if (__atomic_load_n(mine.somebody(), __ATOMIC_RELAXED) != 0) mine.ring(other.mine());
+    }
+  };
+  std::thread second_rank([&] { player(1, *node.second, *node.first); });
+  player(0, *node.first, *node.second);
+  second_rank.join();
+  EXPECT_EQ(time_outs, 0);
+  EXPECT_GT(sleeps, 0);
 }
 
 TEST(bells, a_ring_wakes_who_sleeps_on_descriptors) {
