@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <fstream>
@@ -20,22 +21,52 @@ namespace {
 constexpr const char* sizes_on_node[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
                                          "PALS_LOCAL_SIZE"};
 
-int number(const char* text) {
-  const std::string_view digits = text != nullptr ? text : "";
+constexpr int none = -1;
+
+// `none` if it is not a number.
+int number(std::string_view digits) {
   int value = 0;
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), value);
-  return error == std::errc{} && end == digits.end() ? value : 0;
+  return error == std::errc{} && end == digits.end() ? value : none;
+}
+int number_in(const char* variable) {
+  const char* const text = variable_of_environment(variable);
+  return text != nullptr ? number(text) : none;
+}
+
+// Whether srun has started this rank. mpirun starts a server for each node with srun, and ranks inherit its variables.
+bool is_task_of_slurm(int rank, int ranks) {
+  return number_in("SLURM_PROCID") == rank && number_in("SLURM_STEP_NUM_TASKS") == ranks &&
+         variable_of_environment("SLURM_STEP_ID") != nullptr;
+}
+
+// Slurm writes the numbers of tasks of the nodes of a step as `2(x3),1`. Returns that of the node with this number.
+int tasks_of_node(std::string_view counts, int node) {
+  while (!counts.empty() && node >= 0) {
+    const std::string_view one = counts.substr(0, counts.find(','));
+    counts.remove_prefix(std::min(one.size() + 1, counts.size()));
+    const std::size_t times = one.find("(x");
+    const int nodes = times == one.npos ? 1 : number(one.substr(times + 2, one.size() - times - 3));
+    if (node < nodes) return std::max(number(one.substr(0, times)), 0);
+    node -= std::max(nodes, 1);
+  }
+  return 0;
 }
 
 // One process serves all processes of a job on a node. PMIx gives its address; Hydra, of MPICH and Intel MPI, a socket
-// on whose other side it is.
-std::string server_on_this_node() {
+// on whose other side it is. For other tasks of Slurm, the job, the step and the node stand for it.
+std::string server_on_this_node(bool by_slurm) {
   if (const char* const address = server_of_pmix()) return address;
   pid_t server = getppid();
-  if (const char* const socket = variable_of_environment("PMI_FD")) {
+  if (const int socket = number_in("PMI_FD"); socket != none) {
     ucred peer{};
     socklen_t size = sizeof peer;
-    if (getsockopt(number(socket), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0) server = peer.pid;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0) server = peer.pid;
+  } else if (by_slurm) {
+    std::string step;
+    for (const char* const variable : {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_NODEID"})
+      step += fmt::format("{}.", number_in(variable));
+    return step;
   }
   // With its start, which tells it from an earlier process with this number.
   std::ifstream file(fmt::format("/proc/{}/stat", server));
@@ -66,16 +97,20 @@ std::string memory_of_mpich() {
 
 }  // namespace
 
-node_of_job find_node_of_job(int ranks_of_world) {
+node_of_job find_node_of_job(int rank, int ranks) {
   node_of_job found;
+  const bool by_slurm = is_task_of_slurm(rank, ranks);
   for (const char* const variable : sizes_on_node)
-    if (found.ranks == 0) found.ranks = number(variable_of_environment(variable));
+    if (found.ranks == 0) found.ranks = std::max(number_in(variable), 0);
+  if (const char* const counts = variable_of_environment("SLURM_STEP_TASKS_PER_NODE");
+      found.ranks == 0 && by_slurm && counts != nullptr)
+    found.ranks = tasks_of_node(counts, number_in("SLURM_NODEID"));
   if (rank_of_launcher() == nullptr) found.ranks = 1;  // started without a launcher
-  if (ranks_of_world == 1) found.ranks = 1;
+  if (ranks == 1) found.ranks = 1;
   const char* const job = job_of_pmix();
-  const std::string id = ranks_of_world == 1 ? std::to_string(getpid())
-                                             : fmt::format("{}@{}{}", job != nullptr ? job : "", server_on_this_node(),
-                                                           job != nullptr ? "" : memory_of_mpich());
+  const std::string id = ranks == 1 ? std::to_string(getpid())
+                                    : fmt::format("{}@{}{}", job != nullptr ? job : "", server_on_this_node(by_slurm),
+                                                  job != nullptr ? "" : memory_of_mpich());
   found.name = fmt::format("/lull-mpi-{}-{:016x}", getuid(), std::hash<std::string>{}(id));
   return found;
 }

@@ -8,6 +8,7 @@ struct node_of_job {
   int ranks = 0;     // of this job on this node; 0: the launcher does not say
   std::string name;  // the same for all of them, and for no other process of this machine; starts with '/'
 };
-[[nodiscard]] node_of_job find_node_of_job(int ranks_of_world);
+// `rank` and `ranks`: in MPI_COMM_WORLD.
+[[nodiscard]] node_of_job find_node_of_job(int rank, int ranks);
 
 }  // namespace lull::mpi

@@ -158,11 +158,12 @@ std::unique_ptr<attached> attach(const library_of_waiting& library) {
   process.several_threads = library.several_threads;
   process.has_other_jobs = library.spawned;
   process.detailed = made->counted;
-  node_of_job node = find_node_of_job(library.ranks);
+  node_of_job node = find_node_of_job(library.rank, library.ranks);
   if (process.facts.ranks_of_node > 0) node.ranks = process.facts.ranks_of_node;
   if (node.ranks <= 0 || node.ranks > library.ranks)
     return declined(
-        "the launcher does not say how many ranks share a node (OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS)");
+        "the launcher does not say how many ranks share a node (OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS, "
+        "SLURM_STEP_TASKS_PER_NODE)");
   process.spans_nodes = library.ranks > node.ranks;
   process.bells = node_bells::join(node.name, library.rank, node.ranks);
   if (!process.bells) return declined("shared memory for wake-ups: " + describe_errno(errno));

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <map>
+#include <set>
 #include <string>
 
 #include "base/descriptor.hpp"
@@ -36,7 +38,7 @@ class node_of_spawned_job : public testing::Test {
   void SetUp() override { setenv("PMI_SPAWNED", "1", 1); }
   void TearDown() override { unsetenv("PMI_SPAWNED"); }
 
-  static std::string name() { return find_node_of_job(2).name; }
+  static std::string name() { return find_node_of_job(0, 2).name; }
 };
 
 TEST_F(node_of_spawned_job, has_the_same_name_in_all_ranks) {
@@ -59,9 +61,54 @@ TEST_F(node_of_spawned_job, is_told_apart_from_others_of_the_same_server) {
 }
 
 TEST(node_of_job, of_a_job_that_is_not_spawned_depends_on_no_memory) {
-  const std::string first = find_node_of_job(2).name;
+  const std::string first = find_node_of_job(0, 2).name;
   const memory_of_a_job memory;
-  EXPECT_EQ(find_node_of_job(2).name, first);
+  EXPECT_EQ(find_node_of_job(0, 2).name, first);
+}
+
+class node_of_step : public testing::Test {
+ protected:
+  void SetUp() override {
+    set({{"SLURM_JOB_ID", "7"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NODEID", "1"}, {"SLURM_PROCID", "3"}});
+    set({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_TASKS_PER_NODE", "3,2(x2),1"}});
+  }
+  void TearDown() override {
+    for (const std::string& name : set_) unsetenv(name.c_str());
+  }
+  void set(const std::map<std::string, std::string>& variables) {
+    for (const auto& [name, value] : variables) {
+      setenv(name.c_str(), value.c_str(), 1);
+      set_.insert(name);
+    }
+  }
+
+  std::set<std::string> set_;
+};
+
+TEST_F(node_of_step, has_the_tasks_that_slurm_says) {
+  const int expected[] = {3, 2, 2, 1};
+  for (int node = 0; node < 4; ++node) {
+    set({{"SLURM_NODEID", std::to_string(node)}});
+    EXPECT_EQ(find_node_of_job(3, 8).ranks, expected[node]);
+  }
+  for (const char* const counts : {"", "x", "2(x", "(x2)", "2(x99999999999)"}) {
+    set({{"SLURM_STEP_TASKS_PER_NODE", counts}, {"SLURM_NODEID", "5"}});
+    EXPECT_EQ(find_node_of_job(3, 8).ranks, 0) << counts;
+  }
+}
+
+TEST_F(node_of_step, is_not_that_of_ranks_that_a_task_starts) {
+  EXPECT_EQ(find_node_of_job(0, 4).ranks, 0);
+  set({{"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}});
+  EXPECT_EQ(find_node_of_job(0, 4).ranks, 4);
+}
+
+TEST_F(node_of_step, has_a_name_by_job_step_and_node) {
+  const std::string first = find_node_of_job(3, 8).name;
+  for (const char* const variable : {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_NODEID"}) {
+    set({{variable, "2"}});
+    EXPECT_NE(find_node_of_job(3, 8).name, first) << variable;
+  }
 }
 
 }  // namespace
