@@ -34,6 +34,7 @@ struct call_under_way {
   std::uint32_t yields = 0;  // of the library in this thread, if the policy leaves yielding to it
   bool active = false;
   bool waited = false;            // it was not over after the first beats
+  bool may_have_sent = false;     // the thread, since it last rang
   bool asks_descriptors = false;  // the library's last turn has asked descriptors for what has come
   // The previous call's site, since what a program waits for depends on what it did before.
   const void* site_before = nullptr;

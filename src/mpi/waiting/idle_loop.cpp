@@ -186,7 +186,7 @@ void idle_loop::beat(call_under_way& call, turn found) {
 void idle_loop::advanced(call_under_way& call) {
   ++call.came;
   process_.something_came();
-  may_have_sent_ = true;
+  call.may_have_sent = true;
   if (!has_begun(call)) {
     call.next = first_beat;
     return;
@@ -218,8 +218,8 @@ bool idle_loop::is_among_the_first(call_under_way& call) {
 }
 
 void idle_loop::idle(call_under_way& call) {
-  if (!process_.facts.rings_exactly && (call.beats == 1 || may_have_sent_)) {
-    may_have_sent_ = false;
+  if (!process_.facts.rings_exactly && (call.beats == 1 || call.may_have_sent)) {
+    call.may_have_sent = false;
     if (__atomic_load_n(process_.bells->somebody(), __ATOMIC_RELAXED) > (phase_ == phase::deciding ? 0U : 1U))
       process_.bells->ring_others();
   }

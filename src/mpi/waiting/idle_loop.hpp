@@ -162,7 +162,6 @@ class idle_loop {
   std::int64_t clock_at_ = 0;  // the first reading of the clock in this wait
   std::uint32_t came_at_begin_ = 0;
   std::uint32_t earlier_beats_ = 0;  // of the earlier waits of this call
-  bool may_have_sent_ = false;       // since the last ring
   // A sleep:
   phase phase_ = phase::deciding;
   wait::sleep_plan plan_{};

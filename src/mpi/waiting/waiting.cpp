@@ -45,6 +45,7 @@ namespace {
 constexpr std::uint32_t no_sleepers = 0;
 }
 const std::uint32_t* sleepers_to_ring = &no_sleepers;
+const std::uint32_t* sleepers_of_node = &no_sleepers;
 
 namespace {
 
@@ -338,7 +339,7 @@ void ring_sleepers() noexcept { here->process.bells->ring_others(); }
 
 void beat_of_engine(call_under_way& call, turn found) noexcept { loop_of_thread().beat(call, found); }
 
-void turn_outside_calls() noexcept { here->process.something_came(); }
+void ring_in_turn() noexcept { here->process.something_came(); }
 
 std::uint32_t announced_sleep() noexcept { return this_call.waited ? loop_of_thread().announcement() : 0; }
 
@@ -362,6 +363,7 @@ void start_waiting(const library_of_waiting& library) noexcept try {
     if (process.through->ring_with != nullptr) process.through->ring_with(*process.bells, process.several_threads);
     if (!process.facts.rings_exactly && process.bells->ranks_of_node() > 1)
       sleepers_to_ring = process.bells->somebody();
+    sleepers_of_node = process.bells->somebody();
     process.bells->will_ring();
     if (!here->comparison) engage(true);
   }
