@@ -15,7 +15,7 @@ OPEN_MPI, MPICH, INTEL = "Open MPI", "MPICH", "Intel MPI"
 SOURCE: Final = "single runs by hand, docs/how-to/run/wait-in-mpi-programs.md"
 OFF = frozenset({"", "0", "no", "off", "false", "disable", "disabled"})
 # Providers of libfabric that have no descriptor on which a rank can sleep, by their documentation.
-WITHOUT_DESCRIPTORS = ("sockets", "shm", "opx", "ucx", "mlx", "lnx")
+WITHOUT_DESCRIPTORS = ("shm", "opx", "ucx", "mlx", "lnx")
 
 
 def _is_on(value: str) -> bool:

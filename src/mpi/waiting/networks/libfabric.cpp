@@ -2,12 +2,13 @@
 //
 // Wake-up: the descriptor of each completion queue, after fi_trywait. A queue has one if it is opened with FI_WAIT_FD;
 // the library opens it before MPI_Init has returned. If a provider has no descriptors, the queue is opened as the library
-// has requested, and no thread sleeps until a message from another node arrives.
+// has requested, and a thread sleeps on the sockets that the provider polls, if it does.
 //
 // Objects of libfabric have tables of functions. Those of the fabric, the domain and the queue that the library opens are
 // replaced by copies in which one function is another; providers that open such objects for themselves keep theirs.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -33,6 +34,7 @@ struct queue {
 };
 std::array<queue, most_queues> queues;
 std::atomic<int> queues_too_many{0};
+bool lacks_descriptors = false;
 
 // The name of the version of its first release, which all have.
 constexpr const char* version_of_fabric = "FABRIC_1.1";
@@ -195,17 +197,22 @@ void redirect_all() {
 void ofi::prepare(const library_of_waiting& of) { now_and_after_plugin(of, "mca_mtl_ofi", redirect_all); }
 
 bool ofi::is_used() {
-  for (const queue& one : queues)
-    if (one.object.load() != nullptr) return true;
-  return false;
+  return std::ranges::any_of(queues, [](const queue& one) { return one.object.load() != nullptr; });
+}
+
+void ofi::open() {
+  lacks_descriptors = queues_too_many > 0 || std::ranges::any_of(queues, [](const queue& one) {
+                        return one.object.load() != nullptr && one.descriptor < 0;
+                      });
+  if (lacks_descriptors) sockets::open(true);
 }
 
 arming ofi::arm(std::vector<pollfd>& to) {
-  if (queues_too_many > 0) return arming::none;
+  if (lacks_descriptors) return sockets::arm(to);
   for (queue& one : queues) {
     queue_object* const object = one.object.load();
     if (object == nullptr) continue;
-    if (one.descriptor < 0) return arming::none;
+    if (one.descriptor < 0) return arming::none;  // opened later
     identity* id = &object->id;
     if (one.fabric->functions->trywait(one.fabric, &id, 1) != 0) return arming::not_now;
     to.push_back({.fd = one.descriptor, .events = POLLIN, .revents = 0});

@@ -40,7 +40,7 @@ inline void turn_is_over(bool came) noexcept {
 inline void network_was_polled(bool came) noexcept {
   ++polls_here.times;
   polls_here.came |= came;
-  if (duty_of_polls == poll_duty::beat) turn_is_over(came);
+  if (duty_of_polls == poll_duty::beat) turn_is_over(polls_here.came);
 }
 
 // Calls redirect(), and again whenever Open MPI has opened the plugin of that name: its plugins are loaded in MPI_Init.
@@ -60,18 +60,20 @@ void prepare(const library_of_waiting& library);
 arming arm(std::vector<pollfd>& to);
 }  // namespace ucx
 
-// libfabric, with a provider that has descriptors.
+// libfabric. If its provider has no descriptors, those of the sockets that it polls.
 namespace ofi {
 // As those of ucx.
 void prepare(const library_of_waiting& library);
 [[nodiscard]] bool is_used();
+void open();
 arming arm(std::vector<pollfd>& to);
 }  // namespace ofi
 
 // Sockets that are polled by poll or epoll_wait.
 namespace sockets {
-// Called after MPI_Init. Returns an empty text, or why sockets never signal messages to this library.
-std::string open();
+// Called after MPI_Init. Returns an empty text, or why sockets never signal messages to this library. `within_another`:
+// they are polled while another network is, whose poll counts.
+std::string open(bool within_another = false);
 // As ucx::arm().
 arming arm(std::vector<pollfd>& to);
 }  // namespace sockets

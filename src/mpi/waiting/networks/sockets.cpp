@@ -25,6 +25,8 @@ struct {
   std::vector<pollfd> descriptors;
 } polled;
 
+bool within_another_network = false;
+
 void note(const pollfd* first, std::size_t count) {
   const std::uint32_t announcement = announced_sleep();
   if (announcement == 0) return;
@@ -43,7 +45,10 @@ void were_polled(const pollfd* first, std::size_t count, bool came) {
   polls_here.descriptors = true;
   if (!call.waited) call.beats += turns_in_a_system_call;
   note(first, count);
-  network_was_polled(came);
+  if (within_another_network)
+    polls_here.came |= came;
+  else
+    network_was_polled(came);
   errno = problem;
 }
 
@@ -74,7 +79,8 @@ bool may_poll(const loaded_object& object) {
 
 }  // namespace
 
-std::string sockets::open() {
+std::string sockets::open(bool within_another) {
+  within_another_network = within_another;
   static bool redirected = false;
   if (redirect_calls("poll", &poll_instead, may_poll) != nullptr) redirected = true;
   if (redirect_calls("epoll_wait", &epoll_wait_instead, may_poll) != nullptr) redirected = true;

@@ -16,7 +16,10 @@ std::string open(const library_of_waiting&, port_facts& facts) {
   facts.every_arrival_is_seen = false;
   facts.sleeps_outside_locks = false;  // MPICH and its derivatives poll inside a lock
   arm_network = ofi::is_used() ? ofi::arm : sockets::arm;
-  if (ofi::is_used()) return {};
+  if (ofi::is_used()) {
+    ofi::open();
+    return {};
+  }
   return sockets::open().empty() ? "" : "Lull does not know the waiting loop of this MPI library";
 }
 

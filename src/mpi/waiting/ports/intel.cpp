@@ -45,7 +45,10 @@ void prepare(const library_of_waiting& of) {
 std::string open(const library_of_waiting&, port_facts& facts) {
   facts.every_arrival_is_seen = false;
   facts.beats_before_clock = beats_before_clock;
-  if (!ofi::is_used()) sockets::open();
+  if (ofi::is_used())
+    ofi::open();
+  else
+    sockets::open();
   return {};
 }
 

@@ -79,8 +79,12 @@ std::string open(const library_of_waiting& of, port_facts& facts) {
   const bool polls_are_seen = ucx::is_used() || ofi::is_used();
   library.marker_is_beat = of.several_threads || !polls_are_seen;
   facts.sleeps_outside_locks = true;
-  if (!polls_are_seen) sockets::open();  // of a provider of libfabric
-  return ucx::is_used() ? ucx::open() : "";
+  if (ucx::is_used()) return ucx::open();
+  if (ofi::is_used())
+    ofi::open();
+  else
+    sockets::open();
+  return {};
 }
 
 void engage(bool by_policy) {

@@ -50,7 +50,11 @@ std::string open(const library_of_waiting& of, port_facts& facts) {
   facts.yields_are_counted =
       facts.library_yields && redirect_calls("sched_yield", &yield_instead, is_of_open_mpi) != nullptr;
   facts.beats_to_see_everything = beats_to_see_everything;
-  if (!ofi::is_used()) sockets::open();  // without it, a rank does not sleep if it waits for other nodes
+  // If neither works, a rank does not sleep if it waits for other nodes.
+  if (ofi::is_used())
+    ofi::open();
+  else
+    sockets::open();
   return {};
 }
 
