@@ -139,9 +139,14 @@ conformance: develop
 	@scripts/setup packages/test.txt packages/conformance.txt
 	@$(VENV)/bin/python tests/conformance/staged_suites.py $(if $(ONLY),--only '$(ONLY)')
 
-# mpi4py's tests with the MPI libraries of this machine and of PyPI, plain and under each tool that is preloaded; two hours.
+# With the MPI libraries of this machine and of PyPI: mpi4py's tests, plain and under each tool that is preloaded; two hours. And programs
+# that verify their messages, plain and under policies of waiting; half an hour. LIBRARY is a regular expression, as are TESTS, with which
+# only these modules of mpi4py's tests run, and PROGRAMS, with which only these programs run.
 mpi-conformance: develop
-	@$(VENV)/bin/python tests/conformance/mpi_suites.py $(if $(LIBRARY),--library '$(LIBRARY)') $(if $(TESTS),--tests '$(TESTS)')
+	@failed=0; \
+	$(if $(PROGRAMS),:,$(VENV)/bin/python tests/conformance/mpi_suites.py $(if $(LIBRARY),--library '$(LIBRARY)') $(if $(TESTS),--tests '$(TESTS)')) || failed=1; \
+	$(if $(TESTS),:,$(VENV)/bin/python tests/conformance/waiting_programs.py $(if $(LIBRARY),--library '$(LIBRARY)') $(if $(PROGRAMS),--program '$(PROGRAMS)')) || failed=1; \
+	exit $$failed
 
 # Do the tests of the rooms that compute notice a change of the code? N small changes drawn by SEED, each built and tried in a copy:
 # make mutation ROOM=meter N=50; FRESH=1 forgets what earlier calls have found. An hour or two, less in later calls.

@@ -5,7 +5,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,23 +14,13 @@ from test_mpi_waiting import attached, lines, rows_of
 from bounds import TIMEOUT_S
 from conftest import Lull, gone, processes_with, wait_until
 from mpi_launchers import hosts_for_mpi
-from mpi_libraries import ABI, ENVIRONMENT, LIBRARIES, OF_PYPI, PML_UCX, MpiLibrary
+from mpi_libraries import ENVIRONMENT, OVER_LIBFABRIC, WITH_STANDARD_INTERFACE, MpiLibrary, Setup
+from mpi_libraries import SETUPS as EVERY_SETUP
 from own_segments import shared_segments
 
-
-@dataclass(frozen=True)
-class Setup:
-    """An MPI library, and the variables that select its transport."""
-
-    mpi: MpiLibrary
-    env: dict[str, str] = field(default_factory=dict)
-
-
-OPEN_MPI, MPICH = LIBRARIES
-SETUPS = {"mpich": Setup(MPICH), "pml ucx": Setup(OPEN_MPI, PML_UCX), **{one.name: Setup(one) for one in OF_PYPI}}
-# The standard binary interface of libraries that are tested with their own: what differs is the wrappers.
-WITH_STANDARD_INTERFACE = {one.name: Setup(one) for one in ABI}
-ALL = SETUPS | WITH_STANDARD_INTERFACE
+# Open MPI 4.1 with its own transports: test_mpi_waiting.py.
+SETUPS = {name: one for name, one in EVERY_SETUP.items() if name != "openmpi"}
+ALL = EVERY_SETUP | WITH_STANDARD_INTERFACE | OVER_LIBFABRIC
 
 pytestmark = [pytest.mark.in_turn(4)]
 
@@ -75,7 +65,7 @@ def test_results_with_the_standard_interface_are_those_of_the_library(job: Lull,
     results_are_equal(job, setup.mpi.start(3, compiled(job, setup, "mpi_results")))
 
 
-@pytest.mark.parametrize("setup", ALL, indirect=True)
+@pytest.mark.parametrize("setup", SETUPS | WITH_STANDARD_INTERFACE, indirect=True)
 @pytest.mark.parametrize("policy", ["interrupt", "adaptive"])
 def test_who_waits_long_sleeps(job: Lull, setup: Setup, policy: str) -> None:
     said = lines(attached(job, policy, setup.mpi.start(2, compiled(job, setup, "mpi_waits"), "long", 2)))
@@ -190,16 +180,9 @@ def test_results_are_the_same_on_two_hosts(job: Lull, setup: Setup, ranks: int) 
         assert lines(attached(job, "interrupt", words)) == expected
 
 
-OVER_LIBFABRIC = {
-    "mpich-5": {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"},
-    "openmpi-5": {"OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi", "OMPI_MCA_mtl_ofi_provider_include": "tcp"},
-}
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="virtual hosts need root")
 @pytest.mark.parametrize("setup", OVER_LIBFABRIC, indirect=True)
 def test_a_rank_that_waits_for_libfabric_misses_no_message(job: Lull, setup: Setup) -> None:
-    job.env |= OVER_LIBFABRIC[setup.mpi.name]
     with hosts_for_mpi(job.folder) as hosts:
         words = hosts.start(setup.mpi.launcher, setup.mpi.mpirun, 2, compiled(job, setup, "mpi_waits"), "short", 1000)
         job.env |= hosts.environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -103,6 +103,41 @@ PML_UCX = {
     "OMPI_MCA_pml_ucx_tls": "any",
     "OMPI_MCA_pml_ucx_devices": "any",
     "OMPI_MCA_btl": "^openib",
+}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """An MPI library, and the variables that select its transport."""
+
+    mpi: MpiLibrary
+    env: dict[str, str] = field(default_factory=dict)
+
+    def must_sleep(self, ranks: int, hosts: int = 1) -> bool:
+        """Whether ranks that wait long surely sleep under a policy.
+
+        If ranks outnumber cores, Open MPI yields in each turn, and a wait may end after few yields.
+        """
+        return self.mpi.flavour != "openmpi" or ranks <= len(os.sched_getaffinity(0)) // hosts * hosts
+
+
+OPEN_MPI, MPICH = LIBRARIES
+# Each library in whose programs ranks wait by a policy, with each of its transports.
+SETUPS = {
+    "openmpi": Setup(OPEN_MPI),
+    "openmpi-ucx": Setup(OPEN_MPI, PML_UCX),
+    "mpich": Setup(MPICH),
+    **{one.name: Setup(one) for one in OF_PYPI},
+}
+# The standard binary interface of libraries that are tested with their own: what differs is the wrappers.
+WITH_STANDARD_INTERFACE = {one.name: Setup(one) for one in ABI}
+# Over libfabric's provider tcp; the default is another one.
+OVER_LIBFABRIC = {
+    "mpich-5-libfabric": Setup(SETUPS["mpich-5"].mpi, {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}),
+    "openmpi-5-libfabric": Setup(
+        SETUPS["openmpi-5"].mpi,
+        {"OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi", "OMPI_MCA_mtl_ofi_provider_include": "tcp"},
+    ),
 }
 
 

@@ -6,6 +6,7 @@
  *   mpi_waits abort|exit|fall  the others wait, and the last ends in this form
  *   mpi_waits short COUNT      ranks 0 and 1 wait in turn for 20 to 150 microseconds
  *   mpi_waits threads COUNT    two threads of each rank communicate with those of the next, and with each other
+ *   mpi_waits served COUNT     four threads of each other rank wait at the same time, each for an answer of rank 0
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -69,10 +70,57 @@ static void* talk(void* which) {
   return (void*)sum;
 }
 
+enum { THREADS = 4, REQUEST = 10, ANSWER = 20 };
+
+static void* ask(void* which) {
+  const int me = (int)(long)which;
+  long sum = 0;
+  for (int i = 0; i < messages; ++i) {
+    const int number[] = {me, i * THREADS + me};
+    int answer = -1;
+    MPI_Send(number, 2, MPI_INT, 0, REQUEST, MPI_COMM_WORLD);
+    MPI_Recv(&answer, 1, MPI_INT, 0, ANSWER + me, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    sum += answer;
+  }
+  return (void*)sum;
+}
+
+/* Rank 0 answers only when all threads wait, in an order that differs each time. */
+static void serve(void) {
+  for (int i = 0; i < messages; ++i)
+    for (int from = 1; from < ranks; ++from) {
+      int answers[THREADS] = {0};
+      for (int request = 0; request < THREADS; ++request) {
+        int number[2];
+        MPI_Recv(number, 2, MPI_INT, from, REQUEST, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        answers[number[0]] = 3 * number[1];
+      }
+      if (i % 10 == 0) usleep(2000);
+      for (int place = 0; place < THREADS; ++place) {
+        const int to = (place * 3 + i) % THREADS;
+        compute(50);
+        MPI_Send(&answers[to], 1, MPI_INT, from, ANSWER + to, MPI_COMM_WORLD);
+      }
+    }
+}
+
+static long ask_in_threads(void) {
+  pthread_t others[THREADS - 1];
+  for (long i = 1; i < THREADS; ++i) pthread_create(&others[i - 1], NULL, ask, (void*)i);
+  long sum = (long)ask((void*)0);
+  for (int i = 0; i < THREADS - 1; ++i) {
+    void* of_thread = NULL;
+    pthread_join(others[i], &of_thread);
+    sum += (long)of_thread;
+  }
+  return sum;
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   int level = 0;
-  MPI_Init_thread(&argc, &argv, strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+  const int threads = strcmp(what, "threads") == 0 || strcmp(what, "served") == 0;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (strcmp(what, "long") == 0 || strcmp(what, "window") == 0) {
@@ -93,6 +141,14 @@ int main(int argc, char** argv) {
     pthread_create(&one, NULL, talk, (void*)1);
     const long sum = (long)talk((void*)0);
     pthread_join(one, NULL);
+    printf("rank %d: %ld at level %d\n", rank, sum, level == MPI_THREAD_MULTIPLE);
+  } else if (strcmp(what, "served") == 0) {
+    messages = atoi(argv[2]);
+    long sum = 0;
+    if (rank == 0)
+      serve();
+    else
+      sum = ask_in_threads();
     printf("rank %d: %ld at level %d\n", rank, sum, level == MPI_THREAD_MULTIPLE);
   } else {
     MPI_Barrier(MPI_COMM_WORLD);
