@@ -110,7 +110,8 @@ def test_a_full_dev_shm_is_no_worse_than_without_lull(
     environment = job.environment() | env
     plain = ended(environment)
     done = ended(waiting_by("interrupt", environment, command=words))
-    assert done.returncode == plain.returncode
+    # If the library dies of it, the signal differs from run to run.
+    assert (done.returncode == 0) == (plain.returncode == 0)
     if plain.returncode == 0:
         assert lines(done) == lines(plain)
         assert lines_of_lull(done.stderr) == [

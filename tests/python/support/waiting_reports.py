@@ -27,4 +27,8 @@ def waits_in(folder: Path) -> Waits:
 
 def lines_of_lull(stderr: str) -> list[str]:
     """The lines that name Lull, except the report of LULL_STATS."""
-    return [line for line in stderr.splitlines() if "lull" in line.lower() and not line.startswith(_BEGIN_OF_REPORT)]
+    return [
+        line
+        for line in stderr.replace("\0", "").splitlines()
+        if "lull" in line.lower() and not line.startswith(_BEGIN_OF_REPORT)
+    ]
