@@ -308,8 +308,9 @@ void idle_loop::look_before_sleep(const call_under_way& call) {
   if ((turns_ < process_.facts.beats_to_see_everything && asked_ < 2) || now_ns() < until_) return;
   process_.descriptors.clear();
   const arming by = process_.through->arm(process_.descriptors);
-  const bool can_be_woken = by == arming::armed || bells.ranks_of_node() > 1 || process_.several_threads;
-  if (by == arming::not_now || !can_be_woken || (process_.spans_nodes && by == arming::none)) {
+  const bool by_messages = by == arming::armed;
+  const bool can_be_woken = by_messages || bells.ranks_of_node() > 1 || process_.several_threads;
+  if (by == arming::not_now || !can_be_woken || (process_.spans_nodes && !by_messages)) {
     bells.awake();
     phase_ = phase::deciding;
     spin_.relax();
@@ -321,7 +322,7 @@ void idle_loop::look_before_sleep(const call_under_way& call) {
 void idle_loop::sleep(const call_under_way& call, arming by) {
   const int problem = errno;
   node_bells& bells = *process_.bells;
-  by_descriptors_ = by == arming::armed;
+  by_descriptors_ = by == arming::armed || by == arming::windows;
   const std::int64_t gathering = by_descriptors_ ? gathering_ns(call, now_ns()) : 0;
   gathered_ = gathering != 0;
   if (gathered_) plan_ = {gathering, true};

@@ -38,6 +38,7 @@ struct port_facts {
 enum class arming : std::uint8_t {
   none,     // the library has none: nothing but another rank of the node wakes this one
   armed,    // sleep on these
+  windows,  // the same, but they signal only what windows transfer
   not_now,  // something has just come
 };
 

@@ -15,6 +15,7 @@ from test_mpi_waiting import attached, lines
 from bounds import TIMEOUT_S
 from conftest import Lull
 from lull.mpi.waiting import waiting_by
+from mpi_launchers import hosts_for_mpi
 from mpi_libraries import SETUPS, Setup
 from waiting_reports import Waits, lines_of_lull, waits_in
 
@@ -26,7 +27,8 @@ SEED = 3
 # With these, programs of more libraries run if /dev/shm is full.
 WITHOUT_SHARED_MEMORY = {"UCX_TLS": "tcp,self", "MPIR_CVAR_NOLOCAL": "1", "I_MPI_FABRICS": "ofi"}
 
-pytestmark = [pytest.mark.in_turn(2), pytest.mark.parametrize("setup", SETUPS, indirect=True)]
+pytestmark = [pytest.mark.in_turn(2)]
+each_setup = pytest.mark.parametrize("setup", SETUPS, indirect=True)
 few_ranks = pytest.mark.parametrize("ranks", [2, 4])
 
 
@@ -55,6 +57,7 @@ def waits_of(job: Lull, policy: str, words: list[str], **env: str) -> tuple[list
     return lines(done), waits_in(job.folder)
 
 
+@each_setup
 @few_ranks
 def test_no_wake_up_is_missed_if_each_wait_sleeps(job: Lull, setup: Setup, compiled: Compiled, ranks: int) -> None:
     words = setup.mpi.start(ranks, compiled("mpi_hammer"), "320", str(SEED))
@@ -64,6 +67,7 @@ def test_no_wake_up_is_missed_if_each_wait_sleeps(job: Lull, setup: Setup, compi
     assert waits.missed == 0
 
 
+@each_setup
 @few_ranks
 def test_random_traffic_has_the_same_results(job: Lull, setup: Setup, compiled: Compiled, ranks: int) -> None:
     words = setup.mpi.start(ranks, compiled("mpi_stress"), "40", str(SEED))
@@ -74,6 +78,7 @@ def test_random_traffic_has_the_same_results(job: Lull, setup: Setup, compiled: 
     assert lines_of_lull(done.stderr) == []
 
 
+@each_setup
 @few_ranks
 def test_ranks_that_wait_for_slower_ones_sleep(job: Lull, setup: Setup, compiled: Compiled, ranks: int) -> None:
     said, waits = waits_of(job, "adaptive", setup.mpi.start(ranks, compiled("mpi_imbalance"), "48", str(SEED)))
@@ -82,6 +87,7 @@ def test_ranks_that_wait_for_slower_ones_sleep(job: Lull, setup: Setup, compiled
     assert waits.missed == 0
 
 
+@each_setup
 @pytest.mark.parametrize("policy", ["interrupt", "adaptive"])
 def test_threads_that_wait_at_the_same_time_get_their_messages(
     job: Lull, setup: Setup, compiled: Compiled, policy: str
@@ -94,6 +100,7 @@ def test_threads_that_wait_at_the_same_time_get_their_messages(
     assert waits.missed == 0
 
 
+@each_setup
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
 @pytest.mark.parametrize("env", [{}, WITHOUT_SHARED_MEMORY], ids=["shared memory", "without"])
 def test_a_full_dev_shm_is_no_worse_than_without_lull(
@@ -118,3 +125,19 @@ def test_a_full_dev_shm_is_no_worse_than_without_lull(
             "lull: wait by LULL_WAIT=interrupt: shared memory for wake-ups: No space left on device; "
             "the program continues with the library's own waiting"
         ]
+
+
+# Open MPI transfers what windows do through UCX, with a worker of its own.
+@pytest.mark.skipif(os.geteuid() != 0, reason="virtual hosts need root")
+@pytest.mark.parametrize("setup", ["openmpi", "openmpi-ucx"], indirect=True)
+def test_what_windows_transfer_wakes_a_rank_that_waits_for_a_message(
+    job: Lull, setup: Setup, compiled: Compiled
+) -> None:
+    puts = 100
+    with hosts_for_mpi(job.folder) as hosts:
+        words = hosts.start(setup.mpi.launcher, setup.mpi.mpirun, 2, compiled("mpi_waits"), "target", puts)
+        job.env |= hosts.environment
+        said, waits = waits_of(job, "interrupt", words, **EACH_WAIT_SLEEPS)
+    assert said == [str(puts * (puts + 1) // 2)]
+    assert waits.sleeps > puts // 4
+    assert waits.timeouts < waits.sleeps // 2, "arrivals have ended few sleeps"

@@ -58,6 +58,8 @@ void prepare(const library_of_waiting& library);
 [[nodiscard]] std::string open();
 // Adds descriptors that signal messages. Called by the thread that is about to sleep.
 arming arm(std::vector<pollfd>& to);
+// Adds those of UCX where only windows use it; `messages`: what another network has added for messages.
+arming arm_windows(std::vector<pollfd>& to, arming messages);
 }  // namespace ucx
 
 // libfabric. If its provider has no descriptors, those of the sockets that it polls.

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <initializer_list>
 
 #include "base/redirect.hpp"
 #include "mpi/waiting/networks/network.hpp"
@@ -34,6 +35,7 @@ struct {
 struct worker {
   std::atomic<void*> handle{nullptr};
   int descriptor = -1;
+  bool carries_messages = false;  // otherwise only what windows transfer
 };
 std::array<worker, most_workers> workers;
 std::atomic<bool> asks_for_wakeup{false};
@@ -59,6 +61,7 @@ status init_instead(unsigned major, unsigned minor, const std::uint64_t* params,
   return api.init(major, minor, params, config, context);
 }
 
+template <bool carries_messages>
 status create_instead(void* context, const void* params, void** made) {
   const status result = api.create(context, params, made);
   if (result != 0 || !asks_for_wakeup) return result;
@@ -68,6 +71,7 @@ status create_instead(void* context, const void* params, void** made) {
       void* none = nullptr;
       if (one.handle.load() != nullptr) continue;
       one.descriptor = descriptor;
+      one.carries_messages = carries_messages;
       if (one.handle.compare_exchange_strong(none, *made)) return result;
     }
   ++workers_without_descriptor;
@@ -80,15 +84,24 @@ void destroy_instead(void* of) {
   api.destroy(of);
 }
 
-// Only the MPI library's calls: the program may use UCX, too.
-bool is_of_mpi(const loaded_object& object) {
-  const char* const name = object.soname();
-  return std::strncmp(name, "libmpi", 6) == 0 || std::strncmp(name, "mca_pml_ucx", 11) == 0;
+bool begins_with_one_of(const char* name, std::initializer_list<const char*> beginnings) {
+  return std::ranges::any_of(beginnings,
+                             [name](const char* one) { return std::strncmp(name, one, std::strlen(one)) == 0; });
 }
 
-template <class Function>
-void redirect(const char* name, Function* by, Function*& real) {
-  if (Function* const found = redirect_calls(name, by, is_of_mpi)) real = found;
+// Only the MPI library's calls: the program may use UCX, too. Open MPI has a worker of its own for windows, which it
+// creates with the first one.
+bool is_of_messages(const loaded_object& object) {
+  return begins_with_one_of(object.soname(), {"libmpi", "mca_pml_ucx"});
+}
+bool is_of_windows(const loaded_object& object) {
+  return begins_with_one_of(object.soname(), {"mca_osc_ucx", "libmca_common_ucx", "libopen-pal"});
+}
+bool is_of_mpi(const loaded_object& object) { return is_of_messages(object) || is_of_windows(object); }
+
+template <class Function, class F>
+void redirect(const char* name, Function* by, Function*& real, F&& chosen) {
+  if (Function* const found = redirect_calls(name, by, chosen)) real = found;
 }
 
 template <class Function>
@@ -97,7 +110,7 @@ void find(void* library, const char* name, Function*& function) {
 }
 
 void redirect_all() {
-  redirect("ucp_init_version", &init_instead, api.init);
+  redirect("ucp_init_version", &init_instead, api.init, is_of_mpi);
   Dl_info of_ucx;
   if (api.init == nullptr || dladdr(reinterpret_cast<const void*>(api.init), &of_ucx) == 0) return;
   void* const library = dlopen(of_ucx.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
@@ -111,18 +124,22 @@ void redirect_all() {
   if (api.arm == nullptr || api.descriptor == nullptr || api.create == nullptr || api.destroy == nullptr ||
       api.progress == nullptr)
     return;
-  redirect("ucp_worker_create", &create_instead, api.create);
-  redirect("ucp_worker_destroy", &destroy_instead, api.destroy);
-  redirect("ucp_worker_progress", &progress_instead, api.progress);
+  redirect("ucp_worker_create", &create_instead<true>, api.create, is_of_messages);
+  redirect("ucp_worker_create", &create_instead<false>, api.create, is_of_windows);
+  redirect("ucp_worker_destroy", &destroy_instead, api.destroy, is_of_mpi);
+  redirect("ucp_worker_progress", &progress_instead, api.progress, is_of_mpi);
 }
 
 }  // namespace
 
-void ucx::prepare(const library_of_waiting& of) { now_and_after_plugin(of, "mca_pml_ucx", redirect_all); }
+void ucx::prepare(const library_of_waiting& of) {
+  for (const char* const plugin : {"mca_pml_ucx", "mca_osc_ucx"}) now_and_after_plugin(of, plugin, redirect_all);
+}
 
 bool ucx::is_used() {
-  return workers_without_descriptor > 0 ||
-         std::ranges::any_of(workers, [](const worker& one) { return one.handle.load() != nullptr; });
+  return workers_without_descriptor > 0 || std::ranges::any_of(workers, [](const worker& one) {
+           return one.handle.load() != nullptr && one.carries_messages;
+         });
 }
 
 std::string ucx::open() {
@@ -130,13 +147,23 @@ std::string ucx::open() {
 }
 
 arming ucx::arm(std::vector<pollfd>& to) {
+  if (workers_without_descriptor > 0) return arming::none;
+  arming result = arming::none;
   for (const worker& one : workers) {
     void* const handle = one.handle.load();
     if (handle == nullptr) continue;
     if (api.arm(handle) != 0) return arming::not_now;
     to.push_back({.fd = one.descriptor, .events = POLLIN, .revents = 0});
+    result = arming::armed;
   }
-  return to.empty() ? arming::none : arming::armed;
+  return result;
+}
+
+arming ucx::arm_windows(std::vector<pollfd>& to, arming messages) {
+  if (messages == arming::not_now) return messages;
+  const arming windows = ucx::arm(to);
+  if (windows == arming::none) return messages;
+  return windows == arming::armed && messages == arming::none ? arming::windows : windows;
 }
 
 }  // namespace lull::mpi

@@ -122,7 +122,7 @@ void engage(bool by_policy) {
 
 // If messages arrive on descriptors, the library checks them every time, otherwise a hundred times a second: those of
 // one turn of the loop tell nothing.
-arming arm(std::vector<pollfd>& to) { return sockets::arm(to); }
+arming arm(std::vector<pollfd>& to) { return ucx::arm_windows(to, sockets::arm(to)); }
 
 void ring_with(node_bells& bells, bool several_threads) {
   library.bells = &bells;

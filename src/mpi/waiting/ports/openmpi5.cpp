@@ -63,7 +63,7 @@ void engage(bool by_policy) {
   library.by_policy = by_policy;
 }
 
-arming arm(std::vector<pollfd>& to) { return ofi::is_used() ? ofi::arm(to) : sockets::arm(to); }
+arming arm(std::vector<pollfd>& to) { return ucx::arm_windows(to, ofi::is_used() ? ofi::arm(to) : sockets::arm(to)); }
 
 }  // namespace
 

@@ -6,6 +6,7 @@
  *   mpi_waits abort|exit|fall  the others wait, and the last ends in this form
  *   mpi_waits short COUNT      ranks 0 and 1 wait in turn for 20 to 150 microseconds
  *   mpi_waits threads COUNT    two threads of each rank communicate with those of the next, and with each other
+ *   mpi_waits target COUNT     rank 1 puts numbers into a window of rank 0, which waits for a message
  *   mpi_waits served COUNT     four threads of each other rank wait at the same time, each for an answer of rank 0
  */
 #include <mpi.h>
@@ -116,6 +117,30 @@ static long ask_in_threads(void) {
   return sum;
 }
 
+/* Returns the sum of what rank 0 finds in its window. */
+static long put_into_window(void) {
+  int *memory = NULL, number = 0;
+  MPI_Win window;
+  MPI_Win_allocate((MPI_Aint)(sizeof(int) * (size_t)messages), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+                   &window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; rank == 1 && i < messages; ++i) {
+    number = i + 1;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+    MPI_Put(&number, 1, MPI_INT, 0, i, 1, MPI_INT, window);
+    MPI_Win_unlock(0, window);
+    compute(200);
+  }
+  if (rank == 1) MPI_Send(&number, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+  if (rank == 0) MPI_Recv(&number, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  long sum = 0;
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, window);
+  for (int i = 0; rank == 0 && i < messages; ++i) sum += memory[i];
+  MPI_Win_unlock(rank, window);
+  MPI_Win_free(&window);
+  return sum;
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   int level = 0;
@@ -142,6 +167,10 @@ int main(int argc, char** argv) {
     const long sum = (long)talk((void*)0);
     pthread_join(one, NULL);
     printf("rank %d: %ld at level %d\n", rank, sum, level == MPI_THREAD_MULTIPLE);
+  } else if (strcmp(what, "target") == 0) {
+    messages = atoi(argv[2]);
+    const long sum = put_into_window();
+    if (rank == 0) printf("%ld\n", sum);
   } else if (strcmp(what, "served") == 0) {
     messages = atoi(argv[2]);
     long sum = 0;
