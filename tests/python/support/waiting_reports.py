@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_BEGIN_OF_REPORT = "lull: waiting of "
+# The table, and the places where the program polls.
+_BEGIN_OF_REPORT = ("lull: waiting of ", "lull: the program polls ")
 
 
 @dataclass(frozen=True)
