@@ -66,6 +66,10 @@ PROGRAMS = [
 ]
 
 
+# Setups in which a program fails without Lull: MPI_Mrecv returns an error over mtl ofi and tcp.
+FAILING = {("openmpi-5-libfabric", "stress")}
+
+
 @dataclass(frozen=True)
 class Case:
     """A program with a library, on some ranks, here or on hosts."""
@@ -295,6 +299,8 @@ class Campaign:
             for hosts in places:
                 for count in ranks:
                     for program in programs:
+                        if (library, program.name) in FAILING:
+                            continue
                         self.compare(Case(library, program, count, hosts), compiled[program.name])
 
 

@@ -114,7 +114,7 @@ static inline void begin(int argc, char** argv) {
 static inline int goes_on(void) {
   int more = most_turns == 0 || turn < most_turns;
   if (turn % TURNS_PER_CHECK != 0) return more;
-  if (most_turns == 0) more = now_s() - began_s < most_s;
+  if (most_turns == 0) more = turn == 0 || now_s() - began_s < most_s;
   if (rank == 0)
     for (int to = 1; to < ranks; ++to) MPI_Send(&more, 1, MPI_INT, to, TAG_OF_END, MPI_COMM_WORLD);
   else
