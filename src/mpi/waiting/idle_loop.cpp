@@ -23,7 +23,9 @@ constexpr std::int64_t longest_gathering_ns = 500'000;
 constexpr std::uint32_t times_before_gathering = 3;   // a handshake must not be delayed
 constexpr std::size_t size_of_a_stream = 16384;       // any size that a policy takes for a large transfer
 constexpr std::uint64_t size_of_a_handshake = 65536;  // of a message that is answered before it is sent
-constexpr std::uint32_t steps_told_apart = 15;        // of a collective; later steps share one history
+constexpr std::size_t size_in_pieces = 1024;          // libraries move more in several steps, which may pass unseen
+constexpr std::int64_t time_of_pieces_ns = 1'000'000;
+constexpr std::uint32_t steps_told_apart = 15;  // of a collective; later steps share one history
 constexpr std::int64_t time_before_waiting_ns = 6'000;
 constexpr unsigned most_in_vain = 4;  // wake-ups, after which a wait is quiet
 constexpr std::int64_t shortest_nap_ns = 50'000;
@@ -116,6 +118,7 @@ void idle_loop::make(const wait::wait_case& here, const call_under_way& call) {
 void idle_loop::begin(call_under_way& call) {
   if (!in_call_) {
     in_call_ = call.waited = true;
+    awake_since_ = now_ns();
     joins_jobs_ = joins_jobs(call);
     if (joins_jobs_) process_.has_other_jobs = true;
     call_key_ = key_of(call);
@@ -232,7 +235,7 @@ void idle_loop::idle(call_under_way& call) {
     case phase::deciding:
       // A yield of the policy would double that of the library.
       if (process_.facts.yields_are_counted && std::exchange(yields_seen_, call.yields) == call.yields) return;
-      return decide();
+      return decide(call);
     case phase::announced:
       return look_before_sleep(call);
     case phase::woken:
@@ -241,7 +244,7 @@ void idle_loop::idle(call_under_way& call) {
   }
 }
 
-void idle_loop::decide() {
+void idle_loop::decide(const call_under_way& call) {
   const bool came = std::exchange(came_before_, false);
   switch (with_policy([&](auto& policy) { return policy.next(came); })) {
     case wait::step::spin:
@@ -254,7 +257,7 @@ void idle_loop::decide() {
       break;
     case wait::step::sleep:
       lower_frequency();
-      announce();
+      announce(call);
   }
 }
 
@@ -278,7 +281,13 @@ std::int64_t idle_loop::nap_ns() const {
   return std::clamp((now_ns() - begin_) / parts_of_a_nap, shortest_nap_ns, process_.limits.timeout_ns);
 }
 
-void idle_loop::announce() {
+bool idle_loop::may_move_pieces(const call_under_way& call) const {
+  return !process_.sees_every_arrival() && call.size >= size_in_pieces && !process_.limits.oversubscribed &&
+         now_ns() - awake_since_ < time_of_pieces_ns;
+}
+
+void idle_loop::announce(const call_under_way& call) {
+  if (may_move_pieces(call)) return spin_.relax();
   plan_ = with_policy([](auto& policy) { return policy.plan(); });
   node_bells& bells = *process_.bells;
   if (bells.missed()) ++counts_.missed;
@@ -355,6 +364,7 @@ void idle_loop::finish_sleep(bool something_came) {
   if (something_came && by_descriptors_ && !gathered_ && !naps_ && !this_call.asks_descriptors)
     process_.unwoken_ends.occurred(timed_out_ && (!plan_.by_timer || turns_ == 0));
   if (!something_came && !timed_out_) ++vain_;
+  if (!timed_out_) awake_since_ = now_ns();
   if (in_doubt)
     bells.awake_in_doubt();
   else

@@ -128,8 +128,8 @@ class idle_loop {
   void end(bool something_came);
   void advanced(call_under_way& call);
   void idle(call_under_way& call);
-  void decide();
-  void announce();
+  void decide(const call_under_way& call);
+  void announce(const call_under_way& call);
   void look_before_sleep(const call_under_way& call);
   void sleep(const call_under_way& call, arming by);
   // The looks after a sleep are over.
@@ -138,6 +138,9 @@ class idle_loop {
   [[nodiscard]] std::int64_t gathering_ns(const call_under_way& call, std::int64_t now) const;
   // Whether something may arrive that wakes no sleeper: then it sleeps for short times.
   [[nodiscard]] bool may_not_be_woken() const;
+  // Whether a large transfer may be under way, in steps that pass unseen, of which each would wait for the end of a sleep:
+  // for a millisecond after the call has begun to wait, and after each ring.
+  [[nodiscard]] bool may_move_pieces(const call_under_way& call) const;
   // How long a sleep may last if nothing is certain to wake this thread.
   [[nodiscard]] std::int64_t nap_ns() const;
   void lower_frequency();
@@ -159,7 +162,8 @@ class idle_loop {
   unsigned spins_ = 0;
   std::uint32_t yields_seen_ = 0;  // of the library
   std::int64_t begin_ = 0, expected_end_ = 0, cpu_begin_ = 0;
-  std::int64_t clock_at_ = 0;  // the first reading of the clock in this wait
+  std::int64_t awake_since_ = 0;  // the begin of this call, or a ring
+  std::int64_t clock_at_ = 0;     // the first reading of the clock in this wait
   std::uint32_t came_at_begin_ = 0;
   std::uint32_t earlier_beats_ = 0;  // of the earlier waits of this call
   // A sleep:
