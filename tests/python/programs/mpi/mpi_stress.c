@@ -1,11 +1,11 @@
 /* Random traffic of all kinds, verified: which kind, of how many bytes, and which rank is late differs from turn to turn.
  *
- *   mpi_stress TURNS|TIMEs [SEED [without-synchronous]]
+ *   mpi_stress TURNS|TIMEs [SEED [without-synchronous] [without-matched]]
  *
  * Messages have 0 bytes to 1 MB. There are point-to-point messages of all modes, from any source, after probes; waits for
  * all, any and some requests, also after tests; blocking collectives of all kinds; non-blocking ones beside each other;
- * persistent requests; and one-sided operations on a rank that waits in MPI_Recv. Without synchronous messages, standard
- * ones take their place.
+ * persistent requests; and one-sided operations on a rank that waits in MPI_Recv. Standard messages take the place of
+ * synchronous ones that are left out, MPI_Probe that of MPI_Mprobe.
  */
 #include "verified.h"
 
@@ -17,7 +17,7 @@ enum { LARGEST = 1 << 20, LARGEST_OF_EACH = 1 << 17, WINDOW = 1 << 16, TAG_OF_AN
 static size_t bytes;
 static int root, tag;
 static uint64_t choice;
-static int synchronous = 1;
+static int synchronous = 1, matched = 1;
 
 static int left, right;
 static char *out, *in; /* of LARGEST for each rank */
@@ -84,7 +84,7 @@ static void any_source(void) {
     MPI_Status status;
     MPI_Message message;
     int count = (int)bytes, size = 0;
-    switch (choice % 3) {
+    switch (choice % 3 == 2 && !matched ? 1 : choice % 3) {
       case 0:
         MPI_Recv(in, LARGEST, MPI_BYTE, MPI_ANY_SOURCE, tag, WORLD, &status);
         break;
@@ -377,7 +377,10 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   begin(argc, argv);
   seed = (uint64_t)argument(argc, argv, 2, 1);
-  synchronous = argc <= 3;
+  for (int i = 3; i < argc; ++i) {
+    if (strcmp(argv[i], "without-synchronous") == 0) synchronous = 0;
+    if (strcmp(argv[i], "without-matched") == 0) matched = 0;
+  }
   left = (rank + ranks - 1) % ranks;
   right = (rank + 1) % ranks;
   out = calloc((size_t)ranks, LARGEST);
