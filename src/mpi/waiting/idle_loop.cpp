@@ -274,7 +274,9 @@ std::int64_t idle_loop::gathering_ns(const call_under_way& call, std::int64_t no
 
 bool idle_loop::may_not_be_woken() const {
   if (!process_.sees_every_arrival() || joins_jobs_) return true;
-  return !by_descriptors_ && (vain_ >= most_in_vain || process_.has_other_jobs.load(std::memory_order_relaxed));
+  // A quiet thread is not rung for messages in the library's own shared memory.
+  if (vain_ >= most_in_vain && !(by_descriptors_ && process_.facts.descriptors_show_everything)) return true;
+  return !by_descriptors_ && process_.has_other_jobs.load(std::memory_order_relaxed);
 }
 
 std::int64_t idle_loop::nap_ns() const {

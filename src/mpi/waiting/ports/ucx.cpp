@@ -22,6 +22,7 @@ std::string open(const library_of_waiting& of, port_facts& facts) {
   facts.library_yields = yields_when_idle(of.handle);
   facts.yields_are_counted =
       facts.library_yields && redirect_calls("sched_yield", &yield_instead, is_of_open_mpi) != nullptr;
+  facts.descriptors_show_everything = true;
   facts.sleeps_outside_locks = false;  // MPICH progresses its worker inside a lock
   return ucx::open();
 }
