@@ -21,6 +21,9 @@ inline constexpr const char* job_variables[] = {"PMIX_NAMESPACE", "PMI_JOBID", "
   return nullptr;
 }
 
+// The rank of a task that srun has started. Ranks that a task starts have it, too.
+[[nodiscard]] inline const char* task_of_slurm() noexcept { return variable_of_environment("SLURM_PROCID"); }
+
 // The name of the job; empty if the launcher gives it none.
 [[nodiscard]] inline std::string_view job_of_launcher() noexcept {
   for (const char* const variable : job_variables)

@@ -48,6 +48,11 @@ bool joins_jobs(const call_under_way& call) {
   return std::ranges::find(calls, std::string_view(call.function)) != calls.end();
 }
 
+bool may_pass_by_flags(const call_under_way& call) {
+  constexpr std::array calls{"MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce"};
+  return std::ranges::find(calls, std::string_view(call.function)) != calls.end();
+}
+
 // Whether several messages are likely before the call ends: over a network, and for large messages.
 bool is_a_handshake(const call_under_way& call) { return call.asks_descriptors || call.size >= size_of_a_handshake; }
 
@@ -119,6 +124,7 @@ void idle_loop::begin(call_under_way& call) {
   if (!in_call_) {
     in_call_ = call.waited = true;
     awake_since_ = now_ns();
+    by_flags_ = process_.facts.passes_by_flags && may_pass_by_flags(call);
     joins_jobs_ = joins_jobs(call);
     if (joins_jobs_) process_.has_other_jobs = true;
     call_key_ = key_of(call);
@@ -273,7 +279,7 @@ std::int64_t idle_loop::gathering_ns(const call_under_way& call, std::int64_t no
 }
 
 bool idle_loop::may_not_be_woken() const {
-  if (!process_.sees_every_arrival() || joins_jobs_) return true;
+  if (by_flags_ || joins_jobs_ || !process_.sees_every_arrival()) return true;
   // A quiet thread is not rung for messages in the library's own shared memory.
   if (vain_ >= most_in_vain && !(by_descriptors_ && process_.facts.descriptors_show_everything)) return true;
   return !by_descriptors_ && process_.has_other_jobs.load(std::memory_order_relaxed);
@@ -284,8 +290,8 @@ std::int64_t idle_loop::nap_ns() const {
 }
 
 bool idle_loop::may_move_pieces(const call_under_way& call) const {
-  return !process_.sees_every_arrival() && call.size >= size_in_pieces && !process_.limits.oversubscribed &&
-         now_ns() - awake_since_ < time_of_pieces_ns;
+  return (by_flags_ || !process_.sees_every_arrival()) && call.size >= size_in_pieces &&
+         !process_.limits.oversubscribed && now_ns() - awake_since_ < time_of_pieces_ns;
 }
 
 void idle_loop::announce(const call_under_way& call) {

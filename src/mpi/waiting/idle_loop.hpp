@@ -156,6 +156,7 @@ class idle_loop {
   std::uint64_t call_key_ = 0;
   bool in_call_ = false;     // that has waited
   bool stream_ = false;      // this call is one wait
+  bool by_flags_ = false;    // this call may pass without beats
   bool joins_jobs_ = false;  // this call waits for the launcher, too
   bool lowered_ = false;
   bool came_before_ = false;  // in the last turn

@@ -29,14 +29,12 @@ int number(std::string_view digits) {
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), value);
   return error == std::errc{} && end == digits.end() ? value : none;
 }
-int number_in(const char* variable) {
-  const char* const text = variable_of_environment(variable);
-  return text != nullptr ? number(text) : none;
-}
+int number_of(const char* text) { return text != nullptr ? number(text) : none; }
+int number_in(const char* variable) { return number_of(variable_of_environment(variable)); }
 
 // Whether srun has started this rank. mpirun starts a server for each node with srun, and ranks inherit its variables.
 bool is_task_of_slurm(int rank, int ranks) {
-  return number_in("SLURM_PROCID") == rank && number_in("SLURM_STEP_NUM_TASKS") == ranks &&
+  return number_of(task_of_slurm()) == rank && number_in("SLURM_STEP_NUM_TASKS") == ranks &&
          variable_of_environment("SLURM_STEP_ID") != nullptr;
 }
 

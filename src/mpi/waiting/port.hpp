@@ -29,6 +29,9 @@ struct port_facts {
   bool rings_exactly = false;         // the port itself rings the receiver of each message in shared memory
   bool sleeps_outside_locks = true;   // another thread of the process can call MPI while one sleeps in a beat
   bool every_arrival_is_seen = true;  // no arrival passes without a beat that says so
+  // Ranks of a node pass some collectives on by flags in memory, which no beat shows: MPI_Barrier, MPI_Bcast, MPI_Reduce
+  // and MPI_Allreduce.
+  bool passes_by_flags = false;
   bool descriptors_show_everything = false;  // also messages of ranks of this node
   std::uint32_t beats_before_clock = 32;     // idle turns before a clock is read: about 3 microseconds
   std::uint32_t beats_before_waiting = 100;

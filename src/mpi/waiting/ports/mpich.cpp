@@ -79,6 +79,7 @@ std::string open(const library_of_waiting& of, port_facts& facts) {
   const bool polls_are_seen = ucx::is_used() || ofi::is_used();
   library.marker_is_beat = of.several_threads || !polls_are_seen;
   facts.sleeps_outside_locks = true;
+  facts.passes_by_flags = true;
   if (ucx::is_used()) return ucx::open();
   if (ofi::is_used())
     ofi::open();
