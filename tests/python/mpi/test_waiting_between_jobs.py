@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import test_waiting_by_library as by_library
 from test_mpi_waiting import attached, lines
 
 from bounds import TIMEOUT_S
-from conftest import Lull, gone, wait_until
-from mpi_libraries import ENVIRONMENT, LIBRARIES, OF_PYPI, PML_UCX, MpiLibrary
-from own_segments import shared_segments
+from conftest import Lull, wait_until
+from mpi_libraries import LIBRARIES, OF_PYPI, PML_UCX, MpiLibrary
 
 TURNS = 100
 
@@ -43,6 +43,8 @@ SETUPS = {
     "intel": Setup(BY_NAME["intel"], {"I_MPI_SPAWN": "1"}),
 }
 
+job = by_library.job
+
 pytestmark = [pytest.mark.in_turn(4)]
 
 
@@ -52,14 +54,6 @@ def setup(request: pytest.FixtureRequest) -> Setup:
     if found.mpi.missing:
         pytest.skip(found.mpi.missing)
     return found
-
-
-@pytest.fixture
-def job(lull: Lull, setup: Setup) -> Iterator[Lull]:
-    lull.env = {"TMPDIR": str(lull.folder), **ENVIRONMENT, **setup.env}
-    yield lull
-    assert gone(str(lull.folder)), "processes remain"
-    assert wait_until(lambda: not any("lull" in name for name in shared_segments())), "shared segments remain"
 
 
 def compiled(job: Lull, setup: Setup) -> Path:
