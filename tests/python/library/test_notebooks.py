@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
 from bounds import TIMEOUT_S
@@ -24,8 +25,12 @@ def test_a_notebook_runs_to_its_end(path: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("LULL_METER_SOURCES", "estimate,net")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     notebook = nbformat.read(path, as_version=4)
+    # Over TCP another process may take the ports that are chosen for the kernel before it binds them.
     NotebookClient(
-        notebook, timeout=TIMEOUT_S, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+        notebook,
+        km=AsyncKernelManager(kernel_name="python3", transport="ipc", ip=str(tmp_path / "kernel")),
+        timeout=TIMEOUT_S,
+        resources={"metadata": {"path": tmp_path}},
     ).execute()
     assert not [one for one in outputs(notebook) if one.output_type == "stream" and one.name == "stderr"]
     shown = [kind for one in outputs(notebook) for kind in one.get("data", {})]
