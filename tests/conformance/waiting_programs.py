@@ -224,7 +224,7 @@ def run(words: Sequence[str], env: Mapping[str, str], folder: Path, suffices: in
 
 
 def faults_of(case: Case, plain: Ended, ended: Ended, waits: Waits) -> list[str]:
-    """What is wrong with a run under a policy."""
+    """The differences between a run under a policy and the plain one."""
     found = []
     if ended.code is None:
         found.append(f"did not end within {LIMIT_S:.0f} s")

@@ -142,7 +142,7 @@ void find_out() {
     attach("openmpi");
   else if (has_interface_of_mpich(name))
     attach("mpich");  // also for derived libraries, which use the same types and constants
-  else if (strncmp(name, "libmpi_abi.so.1", 15) == 0)
+  else if (strncmp(name, "libmpi_abi.so.1", 15) == 0 && (name[15] == '\0' || name[15] == '.'))
     attach("abi");  // the standard binary interface of MPI 5
   else
     say_why_not(

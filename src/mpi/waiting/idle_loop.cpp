@@ -124,7 +124,7 @@ void idle_loop::begin(call_under_way& call) {
   if (!in_call_) {
     in_call_ = call.waited = true;
     awake_since_ = now_ns();
-    by_flags_ = process_.facts.passes_by_flags && may_pass_by_flags(call);
+    by_flags_ = process_.facts.passes_by_flags && process_.bells->ranks_of_node() > 1 && may_pass_by_flags(call);
     joins_jobs_ = joins_jobs(call);
     if (joins_jobs_) process_.has_other_jobs = true;
     call_key_ = key_of(call);

@@ -52,7 +52,7 @@ int tasks_of_node(std::string_view counts, int node) {
 }
 
 // One process serves all processes of a job on a node. PMIx gives its address; Hydra, of MPICH and Intel MPI, a socket
-// on whose other side it is. For other tasks of Slurm, the job, the step and the node stand for it.
+// that is connected with it. Other tasks of Slurm are identified by job, step and node.
 std::string server_on_this_node(bool by_slurm) {
   if (const char* const address = server_of_pmix()) return address;
   pid_t server = getppid();

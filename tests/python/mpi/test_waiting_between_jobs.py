@@ -61,7 +61,7 @@ def compiled(job: Lull, setup: Setup) -> Path:
 
 
 def all_were_woken(said: str, jobs: int) -> None:
-    """Some sleeps have ended before their time-out, and no message has come that woke nobody."""
+    """Some sleeps have ended before their time-out, and no wake-up was missed."""
     rows = [[int(number) for number in row] for row in re.findall(r"^all .* (\d+) +(\d+) +(\d+)$", said, re.MULTILINE)]
     assert len(rows) == jobs, said
     sleeps, time_outs, missed = (sum(column) for column in zip(*rows, strict=True))

@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.in_turn(2),
 ]
 
-# The library, Slurm's way to start its processes, and more variables. Debian lacks the library of PMI for Intel MPI.
+# The library, srun's option --mpi, and more variables. Intel MPI needs a library of PMI that Debian does not have.
 BY_NAME = {one.name: one for one in (*LIBRARIES, *OF_PYPI)}
 JOBS = {
     "pml ucx": (BY_NAME["openmpi"], "pmix", PML_UCX),

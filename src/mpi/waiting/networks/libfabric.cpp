@@ -41,7 +41,7 @@ constexpr const char* version_of_fabric = "FABRIC_1.1";
 int (*open_fabric)(void*, fabric_object**, void*) = nullptr;
 void* (*find_version)(void*, const char*, const char*) = nullptr;
 
-// What precedes a copied table in memory.
+// The header of a copied table, in front of it.
 template <class Functions>
 struct copied_from {
   Functions* original;
@@ -85,14 +85,18 @@ ssize_t readfrom_instead(queue_object* of, void* to, std::size_t count, std::uin
   return noted(origin_of(of->functions).original->readfrom(of, to, count, sources));
 }
 
+// A queue that is in use cannot be closed, and the library may try again. Otherwise its memory is free afterwards.
 int close_instead(identity* of) {
-  for (queue& one : queues)
-    if (queue_object* const object = one.object.load(); object != nullptr && &object->id == of) {
-      one.object = nullptr;
-      // The memory of `of` is free after this.
-      return reinterpret_cast<copied_from<common_functions>*>(of->functions)[-1].original->close(of);
-    }
-  return EINVAL;  // never: only queues in the table have this function
+  const auto close = origin_of(of->functions).original->close;
+  for (queue& one : queues) {
+    queue_object* const object = one.object.load();
+    if (object == nullptr || &object->id != of) continue;
+    one.object = nullptr;
+    const int result = close(of);
+    if (result != 0) one.object = object;
+    return result;
+  }
+  return close(of);
 }
 
 // Returns whether there is room for the queue.

@@ -3,7 +3,7 @@
  *   mpi_stress TURNS|TIMEs [SEED [without-synchronous] [without-matched]]
  *
  * Messages have 0 bytes to 1 MB. There are point-to-point messages of all modes, from any source, after probes; waits for
- * all, any and some requests, also after tests; blocking collectives of all kinds; non-blocking ones beside each other;
+ * all, any and some requests, also after tests; blocking collectives of all kinds; several non-blocking ones at a time;
  * persistent requests; and one-sided operations on a rank that waits in MPI_Recv. Standard messages take the place of
  * synchronous ones that are left out, MPI_Probe that of MPI_Mprobe.
  */
@@ -255,7 +255,7 @@ static void scan(void) {
   }
 }
 
-/* Several at the same time, with a message beside them. */
+/* Several at the same time, and a message. */
 static void nonblocking_collectives(void) {
   const size_t each = at_most(LARGEST_OF_EACH), count = each / sizeof(uint32_t);
   /* Places in the buffers: the message, the reduction, the broadcast; and for MPI_Iallgather a buffer of its own. */
@@ -280,7 +280,7 @@ static void nonblocking_collectives(void) {
     for (int i = 5; i >= 0; --i) MPI_Wait(&requests[i], IGNORE);
   else
     MPI_Waitall(6, requests, MPI_STATUSES_IGNORE);
-  expect("MPI_Irecv beside collectives", in, each, key_of(left, rank));
+  expect("MPI_Irecv during collectives", in, each, key_of(left, rank));
   expect_sums("MPI_Iallreduce", of_reduction, 0, count, ranks);
   expect("MPI_Ibcast", of_broadcast, each, key_from(root));
   for (int i = 0; i < ranks; ++i) expect("MPI_Iallgather", part(gathered, i, each), each, key_from(i));
@@ -350,7 +350,7 @@ static void (*const kinds[])(void) = {ring,
                                       nonblocking_collectives,
                                       nonblocking_all_to_all};
 
-/* Small ones are as frequent as large ones, and those beside powers of two more frequent than others. */
+/* All powers of two are equally frequent; sizes of a power of two, or of one byte less, are more frequent than others. */
 static size_t random_size(void) {
   const size_t power = (size_t)1 << random_below(21);
   switch (random_below(6)) {
