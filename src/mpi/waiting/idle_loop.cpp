@@ -173,7 +173,8 @@ wait::wait_counts idle_loop::over(call_under_way& call) {
   if (!std::exchange(in_call_, false)) return {};
   call.beats += std::exchange(earlier_beats_, 0);
   if (policy_.index() != 0) {
-    if (call.came == came_at_begin_) process_.unseen_ends.occurred(true);
+    const bool was_woken = phase_ == phase::woken && !timed_out_;
+    if (call.came == came_at_begin_ && !was_woken) process_.unseen_ends.occurred(true);
     if (phase_ == phase::announced) process_.bells->awake();
     if (phase_ == phase::woken) finish_sleep(true);
     phase_ = phase::deciding;
