@@ -3,8 +3,8 @@
 //   prepare_waiting(library);          before MPI_Init, if LULL_WAIT is set
 //   start_waiting(library);            after MPI_Init has returned
 //   wait_scope waits("MPI_Recv", __builtin_return_address(0), comm, source, count);   around each call that may block
-//   poll_scope poll("MPI_Test", __builtin_return_address(0));                         before each non-blocking query
-//   poll.over(found_nothing);                                                         after it
+//   poll_scope poll("MPI_Test", __builtin_return_address(0));                         around each non-blocking query
+//   poll.over(found_nothing);                                                         after the library has answered
 //   ring_scope rings;                                                                 around other calls that may send
 //   end_waiting();                     before MPI_Finalize is called
 //
@@ -36,8 +36,11 @@ struct call_under_way {
   bool waited = false;            // it was not over after the first beats
   bool may_have_sent = false;     // the thread, since it last rang
   bool asks_descriptors = false;  // the library's last turn has asked descriptors for what has come
+  bool own_loop = false;          // consecutive queries of the program, which make up a call here
   // The previous call's site, since what a program waits for depends on what it did before.
   const void* site_before = nullptr;
+
+  void begin(const char* by, const void* from, std::uintptr_t in, int with, std::uint64_t of) noexcept;
 };
 extern constinit thread_local call_under_way this_call [[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]];
 
@@ -46,6 +49,19 @@ enum class scope_duty : std::uint8_t { nothing, mark, mark_and_count };
 extern scope_duty duty_of_scopes [[gnu::visibility("hidden")]];
 // The first beat of a call at which the engine acts.
 extern std::uint32_t first_beat [[gnu::visibility("hidden")]];
+
+inline void call_under_way::begin(const char* by, const void* from, std::uintptr_t in, int with,
+                                  std::uint64_t of) noexcept {
+  site_before = site;
+  function = by;
+  site = from;
+  comm = in;
+  peer = with;
+  size = of;
+  beats = 0;
+  next = first_beat;
+  came = 0;
+}
 // Not 0 while a rank of this node sleeps whom a call of this process may have to wake at its end.
 extern const std::uint32_t* sleepers_to_ring [[gnu::visibility("hidden")]];
 
@@ -66,15 +82,7 @@ class wait_scope {
     if (duty_of_scopes == scope_duty::nothing) return;
     call_under_way& call = this_call;
     call_ = &call;
-    call.site_before = call.site;
-    call.function = function;
-    call.site = site;
-    call.comm = comm;
-    call.peer = peer;
-    call.size = size;
-    call.beats = 0;
-    call.next = first_beat;
-    call.came = 0;
+    call.begin(function, site, comm, peer, size);
     if (duty_of_scopes == scope_duty::mark_and_count) [[unlikely]]
       begin_counted(call);
     call.active = true;
@@ -97,7 +105,8 @@ class wait_scope {
 };
 
 // A call that does not wait, but checks whether something has arrived. If a program repeats it, that is the program's
-// own form of waiting; no policy changes it, but its call site and time are counted.
+// own form of waiting. Its call site and time are counted. With LULL_MPI_LOOPS=1 a policy applies: then consecutive
+// queries from one place make up one call for the engine, which may sleep in any of them.
 class poll_scope {
  public:
   poll_scope(const char* function, const void* site) noexcept {
@@ -106,6 +115,7 @@ class poll_scope {
     function_ = function;
     site_ = site;
     begin_ = ticks();
+    begun();
   }
   void over(bool found_nothing) const noexcept {
     if (function_ != nullptr) [[unlikely]]
@@ -114,6 +124,7 @@ class poll_scope {
   }
 
  private:
+  void begun() const noexcept;
   void count(bool found_nothing) const noexcept;
 
   const char* function_ = nullptr;

@@ -94,6 +94,11 @@ void waiting_process::something_came() noexcept {
   if (several_threads) bells->ring_me();  // the arrival may be for another thread
 }
 
+// A thread may end within a loop of the program.
+idle_loop::~idle_loop() {
+  if (phase_ == phase::announced) process_.bells->awake();
+}
+
 template <class F>
 auto idle_loop::with_policy(F&& f) {
   return std::visit(
@@ -126,6 +131,7 @@ void idle_loop::begin(call_under_way& call) {
     awake_since_ = now_ns();
     by_flags_ = process_.facts.passes_by_flags && process_.bells->ranks_of_node() > 1 && may_pass_by_flags(call);
     joins_jobs_ = joins_jobs(call);
+    own_loop_ = call.own_loop;
     if (joins_jobs_) process_.has_other_jobs = true;
     call_key_ = key_of(call);
     const habit& before = habit_of(call_key_);
@@ -168,17 +174,17 @@ void idle_loop::end(bool something_came) {
   lowered_ = false;
 }
 
-wait::wait_counts idle_loop::over(call_under_way& call) {
+wait::wait_counts idle_loop::over(call_under_way& call, bool something_came) {
   call.waited = false;
   if (!std::exchange(in_call_, false)) return {};
   call.beats += std::exchange(earlier_beats_, 0);
   if (policy_.index() != 0) {
     const bool was_woken = phase_ == phase::woken && !timed_out_;
-    if (call.came == came_at_begin_ && !was_woken) process_.unseen_ends.occurred(true);
+    if (call.came == came_at_begin_ && !was_woken && something_came) process_.unseen_ends.occurred(true);
     if (phase_ == phase::announced) process_.bells->awake();
-    if (phase_ == phase::woken) finish_sleep(true);
+    if (phase_ == phase::woken) finish_sleep(something_came);
     phase_ = phase::deciding;
-    end(true);
+    end(something_came);
   }
   habit_of(call_key_) = {call_key_, call.came};
   if (process_.detailed) counts_.ns_cpu = thread_cpu_ns() - cpu_begin_;
@@ -280,7 +286,7 @@ std::int64_t idle_loop::gathering_ns(const call_under_way& call, std::int64_t no
 }
 
 bool idle_loop::may_not_be_woken() const {
-  if (by_flags_ || joins_jobs_ || !process_.sees_every_arrival()) return true;
+  if (by_flags_ || joins_jobs_ || own_loop_ || !process_.sees_every_arrival()) return true;
   // A quiet thread is not rung for messages in the library's own shared memory.
   if (vain_ >= most_in_vain && !(by_descriptors_ && process_.facts.descriptors_show_everything)) return true;
   return !by_descriptors_ && process_.has_other_jobs.load(std::memory_order_relaxed);
@@ -346,6 +352,7 @@ void idle_loop::sleep(const call_under_way& call, arming by) {
   if (gathered_) plan_ = {gathering, true};
   naps_ = by_descriptors_ && !gathered_ && !process_.unwoken_ends.is_rare();
   if (naps_) plan_ = {nap_ns(), false};
+  if (own_loop_) plan_.by_timer = plan_.by_timer && plan_.ns <= nap_ns();
   if (!plan_.by_timer && may_not_be_woken()) plan_.ns = std::min(plan_.ns, nap_ns());
   if (plan_.by_timer) wait::wake_without_slack();
   const std::int64_t slept_from = now_ns();

@@ -98,11 +98,13 @@ class idle_loop {
   explicit idle_loop(waiting_process& process) : process_(process) {}
   idle_loop(const idle_loop&) = delete;
   idle_loop& operator=(const idle_loop&) = delete;
+  ~idle_loop();
 
   // One turn of the library's loop is over. May sleep.
   void beat(call_under_way& call, turn found);
-  // Returns the waits of the call; none, if it has not waited. Afterwards, the call has the beats of all of them.
-  wait::wait_counts over(call_under_way& call);
+  // Returns the waits of the call; none, if it has not waited. Afterwards, the call has the beats of all of them. Without
+  // `something_came`, the program has left its loop.
+  wait::wait_counts over(call_under_way& call, bool something_came = true);
   [[nodiscard]] bool is_in_a_call() const { return in_call_; }
   // The number of the sleep that is announced; 0: none is.
   [[nodiscard]] std::uint32_t announcement() const { return phase_ == phase::announced ? announcement_ : 0; }
@@ -158,6 +160,7 @@ class idle_loop {
   bool stream_ = false;      // this call is one wait
   bool by_flags_ = false;    // this call may pass without beats
   bool joins_jobs_ = false;  // this call waits for the launcher, too
+  bool own_loop_ = false;    // this call is a loop of the program, which may wait for something else, too
   bool lowered_ = false;
   bool came_before_ = false;  // in the last turn
   unsigned spins_ = 0;

@@ -67,7 +67,8 @@ struct attached {
   loop_probe probe;
   std::string library;  // name and version
   int rank = 0;
-  bool counted = false;  // LULL_STATS
+  bool counted = false;         // LULL_STATS
+  bool waits_in_loops = false;  // LULL_MPI_LOOPS
   bool engaged = false;
   std::optional<epochs> comparison;
   std::int64_t begin_ns = 0, cpu_begin_ns = 0;
@@ -80,6 +81,15 @@ struct attached {
   }
 };
 attached* here = nullptr;
+
+// The program's loop of queries in which this thread is, if policies apply to such loops.
+struct own_loop {
+  const char* function = nullptr;  // null: none
+  const void* site = nullptr;
+  std::uint64_t last = 0;   // when its last query ended
+  std::uint32_t turns = 0;  // beats and arrivals before this query
+};
+constinit thread_local own_loop own_loop_here{};
 
 struct counted_call {
   std::int64_t begin_ns, cpu_begin_ns;
@@ -135,6 +145,7 @@ std::unique_ptr<attached> attach(const library_of_waiting& library) {
   const bool by_policy = policy != wait::wait_policy::poll;
   auto made = std::make_unique<attached>();
   made->counted = setting_text("LULL_STATS") != "0";
+  made->waits_in_loops = by_policy && setting_integer("LULL_MPI_LOOPS") != 0;
   made->rank = library.rank;
   made->library = name_in(library.version);
   const auto declined = [&](const std::string& found) {
@@ -214,9 +225,28 @@ void report_comparison(const epochs& of, std::string_view policy, int rank, doub
   if (folder.empty()) say(fmt::format("rank {}: {}", rank, file.dump()));
 }
 
+// The program has left that loop, or found something in it. Afterwards, the thread is in no call.
+void leave_own_loop(call_under_way& call, bool found) noexcept {
+  const own_loop left = std::exchange(own_loop_here, {});
+  if (left.function == nullptr) return;
+  call.active = call.own_loop = false;
+  wait::wait_counts counts = loop_of_thread().over(call, found);
+  counts.ns_waited = counts.ns_cpu = 0;  // that of the queries is counted already
+  if (here->counted && counts.waits != 0) here->sites.waited(left.function, left.site, counts);
+}
+
+// Consecutive queries: a program that does something in between takes longer.
+bool follows(std::uint64_t begin, std::uint64_t last_end) noexcept {
+  return begin - last_end <= static_cast<std::uint64_t>(most_between_ns * here->ticks_per_ns());
+}
+
 }  // namespace
 
 void wait_scope::begin_counted(call_under_way& call) noexcept {
+  if (own_loop_here.function != nullptr) {
+    leave_own_loop(call, false);
+    call.beats = 0;
+  }
   if (here->comparison && compares) {
     const std::uint64_t now = ticks();
     if (here->comparison->another_epoch(now)) engage(here->comparison->began({now, process_cpu_ns()}));
@@ -245,7 +275,7 @@ void look_at_loop(const call_under_way& call) noexcept {
   const std::int64_t cpu_ns = thread_cpu_ns() - this_counted_call.cpu_begin_ns;
   if (here->probe.is_silent_after(call.function, call.size, cpu_ns, std::uint64_t{call.beats} + call.came))
     say_that_loop_is_silent(call.function, cpu_ns);
-  if (!here->probe.is_open() && !here->counted) duty_of_scopes = scope_duty::mark;
+  if (!here->probe.is_open() && !here->counted && !here->waits_in_loops) duty_of_scopes = scope_duty::mark;
 }
 
 }  // namespace
@@ -326,7 +356,34 @@ polls_of_thread& polls() {
 
 }  // namespace
 
-void poll_scope::count(bool found_nothing) const noexcept { polls().count(function_, site_, begin_, found_nothing); }
+void poll_scope::begun() const noexcept {
+  call_under_way& call = this_call;
+  if (!here->waits_in_loops || !here->engaged || call.active) return;
+  own_loop& loop = own_loop_here;
+  const bool goes_on = loop.function == function_ && loop.site == site_ && follows(begin_, loop.last);
+  if (!goes_on) {
+    leave_own_loop(call, false);
+    call.begin(function_, site_, 0, -1, 0);
+    call.own_loop = true;
+    loop = {function_, site_};
+  }
+  loop.turns = call.beats + call.came;
+  call.active = true;
+}
+
+void poll_scope::count(bool found_nothing) const noexcept {
+  if (here->counted) polls().count(function_, site_, begin_, found_nothing);
+  own_loop& loop = own_loop_here;
+  call_under_way& call = this_call;
+  if (loop.function == nullptr) return;
+  // Intel's library calls nothing that Lull sees here; then the query itself is a turn.
+  if (found_nothing && call.beats + call.came == loop.turns) beat(turn::idle);
+  call.active = false;
+  if (found_nothing)
+    loop.last = ticks();
+  else
+    leave_own_loop(call, true);
+}
 
 bool waiting_wanted() {
   return setting_is_set("LULL_WAIT") &&
@@ -369,14 +426,16 @@ void start_waiting(const library_of_waiting& library) noexcept try {
   }
   compares = here->comparison.has_value();
   if (by_policy || here->counted)
-    duty_of_scopes =
-        here->comparison || here->counted || here->probes_loop() ? scope_duty::mark_and_count : scope_duty::mark;
+    duty_of_scopes = here->comparison || here->counted || here->waits_in_loops || here->probes_loop()
+                         ? scope_duty::mark_and_count
+                         : scope_duty::mark;
 } catch (const std::exception& error) {
   say(error.what());
 }
 
 void end_waiting() noexcept try {
   if (here == nullptr) return;
+  leave_own_loop(this_call, false);
   const auto policy = wait::wait_policy_names[static_cast<std::size_t>(here->process.policy)];
   here->process.bells->remove_name();
   if (here->process.bells->missed()) here->process.totals.waited({}, {.missed = 1});

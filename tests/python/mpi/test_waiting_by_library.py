@@ -100,6 +100,18 @@ def test_where_the_program_polls_itself_is_named(job: Lull, setup: Setup, policy
     assert all(f"{function} in mpi_asks+0x" in places for function in ("MPI_Test", "MPI_Iprobe")), done.stderr
 
 
+@pytest.mark.parametrize("setup", EVERY_SETUP, indirect=True)
+@pytest.mark.parametrize("policy", ["interrupt", "adaptive"])
+def test_loops_of_the_program_sleep_if_the_user_asks_for_it(job: Lull, setup: Setup, policy: str) -> None:
+    words = setup.mpi.start(2, compiled(job, setup, "mpi_waits"), "loops", 1)
+    counted = {"LULL_MPI_LOOPS": "1", "LULL_STATS": "1", "LULL_RECORD": str(job.folder)}
+    said = lines(attached(job, policy, words, **counted))
+    assert max(float(line.rpartition(" ")[2]) for line in said) < 0.5, "half of what looking again and again would take"
+    sleeps = {str(row["operation"]): int(str(row["sleeps"])) for row in rows_of(job.folder)}
+    assert sleeps["MPI_Iprobe"] > 0 and sleeps["MPI_Test"] > 0
+    assert not any(int(str(row["missed"])) for row in rows_of(job.folder))
+
+
 def test_threads_that_all_call_mpi_get_their_messages(job: Lull, setup: Setup) -> None:
     words = setup.mpi.start(2, compiled(job, setup, "mpi_waits"), "threads", 200)
     assert lines(attached(job, "adaptive", words)) == lines(attached(job, None, words))

@@ -2,6 +2,7 @@
  *
  *   mpi_waits long SECONDS     the other ranks wait for rank 0, which sleeps; each prints its CPU time in the wait
  *   mpi_waits window SECONDS   the same, while a window is made
+ *   mpi_waits loops SECONDS    the same, in loops of MPI_Iprobe and MPI_Test
  *   mpi_waits ever             all but the last wait for a message that never comes; the last computes
  *   mpi_waits abort|exit|fall  the others wait, and the last ends in this form
  *   mpi_waits short COUNT      ranks 0 and 1 wait in turn for 20 to 150 microseconds
@@ -43,6 +44,22 @@ static void wait_in_turn(int times) {
     MPI_Send(&number, 1, MPI_INT, !rank, 5, MPI_COMM_WORLD);
     if (rank == 0) MPI_Recv(&number, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
+}
+
+/* Each rank but 0 probes for a number of rank 0 and, once it has it, tests for a second one. */
+static void ask_for_numbers(void) {
+  int number = 7, flag = 0;
+  for (int to = 1; rank == 0 && to < ranks; ++to) {
+    MPI_Send(&number, 1, MPI_INT, to, 6, MPI_COMM_WORLD);
+    usleep(50000);
+    MPI_Send(&number, 1, MPI_INT, to, 7, MPI_COMM_WORLD);
+  }
+  if (rank == 0) return;
+  while (!flag) MPI_Iprobe(0, 6, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  MPI_Recv(&number, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Request request;
+  MPI_Irecv(&number, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, &request);
+  for (flag = 0; !flag;) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
 }
 
 /* Thread 0 sends to the next rank and then to thread 1 of its own rank; thread 1 answers both. */
@@ -158,6 +175,12 @@ int main(int argc, char** argv) {
     MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
     printf("rank %d: %.3f\n", rank, cpu_s() - before);
     if (window != MPI_WIN_NULL) MPI_Win_free(&window);
+  } else if (strcmp(what, "loops") == 0) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double before = cpu_s();
+    if (rank == 0) usleep((unsigned)(atof(argv[2]) * 1e6));
+    ask_for_numbers();
+    printf("rank %d: %.3f\n", rank, cpu_s() - before);
   } else if (strcmp(what, "short") == 0) {
     wait_in_turn(atoi(argv[2]));
   } else if (strcmp(what, "threads") == 0) {
