@@ -298,7 +298,8 @@ std::int64_t idle_loop::nap_ns() const {
 
 bool idle_loop::may_move_pieces(const call_under_way& call) const {
   return (by_flags_ || !process_.sees_every_arrival()) && call.size >= size_in_pieces &&
-         !process_.limits.oversubscribed && now_ns() - awake_since_ < time_of_pieces_ns;
+         process_.bells->ranks_of_node() > 1 && !process_.limits.oversubscribed &&
+         now_ns() - awake_since_ < time_of_pieces_ns;
 }
 
 void idle_loop::announce(const call_under_way& call) {
@@ -380,7 +381,7 @@ void idle_loop::finish_sleep(bool something_came) {
   if (something_came && by_descriptors_ && !gathered_ && !naps_ && !this_call.asks_descriptors)
     process_.unwoken_ends.occurred(timed_out_ && (!plan_.by_timer || turns_ == 0));
   if (!something_came && !timed_out_) ++vain_;
-  if (!timed_out_) awake_since_ = now_ns();
+  if (bells.rung()) awake_since_ = now_ns();
   if (in_doubt)
     bells.awake_in_doubt();
   else

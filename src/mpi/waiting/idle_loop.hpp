@@ -140,8 +140,8 @@ class idle_loop {
   [[nodiscard]] std::int64_t gathering_ns(const call_under_way& call, std::int64_t now) const;
   // Whether something may arrive that wakes no sleeper: then it sleeps for short times.
   [[nodiscard]] bool may_not_be_woken() const;
-  // Whether a large transfer may be in progress, whose steps no beat shows. A sleep would delay each step. True for a
-  // millisecond after the call has begun to wait, and after each ring.
+  // Whether a large transfer within the node may be in progress, whose steps no beat shows. A sleep would delay each step.
+  // True for a millisecond after the call has begun to wait, and after each ring.
   [[nodiscard]] bool may_move_pieces(const call_under_way& call) const;
   // How long a sleep may last if nothing is certain to wake this thread.
   [[nodiscard]] std::int64_t nap_ns() const;

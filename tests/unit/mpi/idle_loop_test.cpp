@@ -191,6 +191,16 @@ TEST_F(idle_loop_of_a_rank, naps_if_arrivals_pass_unseen) {
   EXPECT_EQ(loop.over(call).timeouts, 1);
 }
 
+TEST_F(idle_loop_of_a_rank, sleeps_in_large_transfers_between_nodes_at_once) {
+  process.bells = node_bells::join(a_name(), 0, 1);
+  process.bells->will_ring();
+  process.facts.every_arrival_is_seen = false;
+  call.size = 262'144;
+  idle(first_beats);
+  EXPECT_TRUE(is_announced());
+  loop.over(call);
+}
+
 TEST_F(idle_loop_of_a_rank, naps_once_calls_have_ended_unseen) {
   for (int i = 0; i < 4; ++i) {
     EXPECT_TRUE(process.sees_every_arrival());
