@@ -147,7 +147,7 @@ class job {
   // user are kept.
   void tell_open_mpi(std::vector<std::string>& environment) const {
     lull::launch::set_variable(environment, "JSM_JSRUN_PORT=0");
-    for (const char* const maps : {"btl_vader", "osc_sm", "osc_rdma"})
+    for (const char* const maps : {"btl_vader", "btl_sm", "osc_sm", "osc_rdma"})
       lull::launch::set_default(environment,
                                 "OMPI_MCA_" + std::string(maps) + "_backing_directory=" + folders_.mapped().string());
   }

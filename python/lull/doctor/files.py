@@ -30,7 +30,7 @@ def _hdf5(machine: Machine) -> Finding:
     libraries = libraries_of(machine, module)
     library = next((path for name, path in libraries.items() if name.startswith("libhdf5")), None)
     if library is None:
-        return Finding("HDF5", "missing", f"{module} finds no libhdf5", "apt install libhdf5-103-1")
+        return Finding("HDF5", "missing", f"{module} finds no libhdf5", "apt install libhdf5-dev")
     return Finding("HDF5", "works", f"{_hdf5_version(library)} in {library}")
 
 

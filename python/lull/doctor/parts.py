@@ -20,18 +20,19 @@ LIBRARIES = {
     "liblull-stage-programs.so": "lull stage",
 }
 PROGRAMS = ("lull-guard", "lull-launch")
-# Debian packages by the prefix of a library's name.
+# Debian packages by the prefix of a library's name. Where the name of a package would contain a version: the package
+# with the headers, which brings the library.
 PACKAGES = {
     "libucp": "libucx0",
     "libucs": "libucx0",
     "libpmix": "libpmix2",
     "libhwloc": "libhwloc15",
-    "libfmt": "libfmt9",
-    "libhdf5": "libhdf5-103-1",
+    "libfmt": "libfmt-dev",
+    "libhdf5": "libhdf5-dev",
     "libmpich": "libmpich12",
-    "libmpi.": "libopenmpi3",
-    "libopen-trace-format2": "libopen-trace-format2-2",
-    "libotf2": "libopen-trace-format2-2",
+    "libmpi.": "libopenmpi-dev",
+    "libopen-trace-format2": "libopen-trace-format2-dev",
+    "libotf2": "libopen-trace-format2-dev",
 }
 
 

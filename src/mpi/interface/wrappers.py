@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from mpi import Function, Interface, Parameter
@@ -34,6 +35,20 @@ def prototypes(interface: Interface) -> str:
 def declared(headers: list[Path]) -> set[str]:
     """The names of functions that these headers declare."""
     return {name for path in headers for name in re.findall(r"\b(MPI_\w+)\s*\(", path.read_text(encoding="utf-8"))}
+
+
+def with_their_const(function: Function, headers: str) -> Function:
+    """The function, with `const` where these headers have it: libraries and their versions differ."""
+    found = re.search(rf"\bint\s+{function.name}\s*\(([^()]*)\)", headers)
+    theirs = found[1].split(",") if found else []
+    if len(theirs) != len(function.parameters):
+        return function
+
+    def like(declared: str, ours: Parameter) -> Parameter:
+        plain = ours.type.removeprefix("const ")
+        return replace(ours, type=f"const {plain}" if declared.strip().startswith("const ") else plain)
+
+    return replace(function, parameters=tuple(map(like, theirs, function.parameters)))
 
 
 class Expression:
@@ -328,7 +343,8 @@ def _matters_to_waiting(function: Function) -> bool:
 def wrappers(interface: Interface, headers: list[Path]) -> str:
     """The source of a flavour: wrappers, and the table in which they are found by number."""
     known = declared(headers)
-    functions = [function for function in interface.functions() if function.name in known]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in headers)
+    functions = [with_their_const(function, text) for function in interface.functions() if function.name in known]
     named = {function.name: function for function in functions}
     made = [MADE, '#include "mpi/wrapping.hpp"\n', "namespace lull::mpi {", "namespace {\n"]
     made += [f"{wrapper(function)}\n" for function in functions]
