@@ -12,6 +12,7 @@
 #include "mpi/reals.hpp"
 #include "mpi/roles/roles.hpp"
 #include "mpi/setup.hpp"
+#include "mpi/test_loops.hpp"
 #include "mpi/wrapping.hpp"
 #include "trace/recording/recorder.hpp"
 
@@ -41,6 +42,15 @@ constexpr function asked_by_tools[] = {
     function::MPI_Type_size,
     function::MPI_Isend,
     function::MPI_Waitall,
+    // by loops of tests:
+    function::MPI_Improbe,
+    function::MPI_Iprobe,
+    function::MPI_Irecv,
+    function::MPI_Issend,
+    function::MPI_Test,
+    function::MPI_Testall,
+    function::MPI_Testany,
+    function::MPI_Testsome,
 };
 
 #ifdef OPEN_MPI
@@ -69,9 +79,11 @@ void take_handles() {}
 #endif
 
 bool ranks_may_be_set_aside = false;
+bool waits_are_test_loops = false;
 
 any_function real_of(unsigned number, any_function real) {
-  return ranks_may_be_set_aside ? under_roles(number, real) : real;
+  const any_function own = ranks_may_be_set_aside ? under_roles(number, real) : real;
+  return waits_are_test_loops ? as_test_loop(number, own) : own;
 }
 
 any_function wrapper_of(unsigned number, any_function real) {
@@ -143,6 +155,7 @@ const lull::mpi::flavour_offers* lull_mpi_attach(const lull::mpi::front_offers* 
     take_handles();
     ranks_may_be_set_aside = roles_wanted();
     if (ranks_may_be_set_aside) prepare_roles(front->library);
+    waits_are_test_loops = waiting_wanted() && test_loops_wanted();
     for (const function asked : asked_by_tools) {
       const auto number = static_cast<unsigned>(asked);
       const std::string name = fmt::format("P{}", function_names[number]);

@@ -7,10 +7,13 @@
 namespace lull::settings_of {
 
 inline constexpr std::array mpi{
-    setting{"LULL_MPI_LOOPS", setting_type::integer, "0", "0..1",
-            "1: under LULL_WAIT, an MPI program also waits by the policy in loops of its own that only call MPI_Test, "
-            "MPI_Iprobe or the like. A call in such a loop may sleep for a sixteenth of the time that the loop has "
-            "taken, for at least 50 microseconds and at most 10 ms; a message ends the sleep."},
+    setting{
+        "LULL_MPI_LOOPS", setting_type::choice, "none", "none|program|all",
+        "Loops of MPI_Test, MPI_Iprobe or the like, in which an MPI program under LULL_WAIT also waits by the policy. "
+        "program: loops of its own that only call such a function; a call may then sleep for a sixteenth of the time "
+        "that the loop has taken, for at least 50 microseconds and at most 10 ms; a message ends the sleep. all: also "
+        "MPI_Recv, MPI_Send, MPI_Ssend, MPI_Probe, MPI_Mprobe and MPI_Wait with its variants, which Lull then performs "
+        "by such a loop; for libraries whose waiting loop it does not see."},
     setting{"LULL_MPI_COMPARE", setting_type::integer, "0", "0..60000",
             "For benchmarks: an MPI program under LULL_WAIT alternates between the policy and the library's own "
             "waiting, in epochs of about this many milliseconds; which one an epoch uses is random, and the same on "

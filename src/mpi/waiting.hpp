@@ -104,8 +104,14 @@ class wait_scope {
   call_under_way* call_ = nullptr;
 };
 
+// The turns of this thread's call so far.
+[[nodiscard]] inline std::uint32_t turns_so_far() noexcept { return this_call.beats + this_call.came; }
+// A query within the call, begun after so many turns, has found nothing. If the library has shown no turn in it, as
+// Intel's does not, the query itself is one, and may sleep.
+void query_is_over(std::uint32_t turns_before) noexcept;
+
 // A call that does not wait, but checks whether something has arrived. If a program repeats it, that is the program's
-// own form of waiting. Its call site and time are counted. With LULL_MPI_LOOPS=1 a policy applies: then consecutive
+// own form of waiting. Its call site and time are counted. With LULL_MPI_LOOPS a policy may apply: then consecutive
 // queries from one place make up one call for the engine, which may sleep in any of them.
 class poll_scope {
  public:
@@ -152,6 +158,9 @@ struct library_of_waiting {
 
 // Whether calls need scopes: the policy differs from the library's own waiting, or waits are counted.
 [[nodiscard]] bool waiting_wanted();
+
+// Whether a policy is in force now, which it is not in epochs of a comparison that are the library's.
+[[nodiscard]] bool waits_by_policy() noexcept;
 
 // Whether calls that only send have to ring sleepers at their end. Valid after start_waiting().
 [[nodiscard]] bool senders_ring();

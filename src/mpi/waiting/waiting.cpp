@@ -87,7 +87,7 @@ struct own_loop {
   const char* function = nullptr;  // null: none
   const void* site = nullptr;
   std::uint64_t last = 0;   // when its last query ended
-  std::uint32_t turns = 0;  // beats and arrivals before this query
+  std::uint32_t turns = 0;  // before this query
 };
 constinit thread_local own_loop own_loop_here{};
 
@@ -145,7 +145,7 @@ std::unique_ptr<attached> attach(const library_of_waiting& library) {
   const bool by_policy = policy != wait::wait_policy::poll;
   auto made = std::make_unique<attached>();
   made->counted = setting_text("LULL_STATS") != "0";
-  made->waits_in_loops = by_policy && setting_integer("LULL_MPI_LOOPS") != 0;
+  made->waits_in_loops = by_policy && setting_text("LULL_MPI_LOOPS") != "none";
   made->rank = library.rank;
   made->library = name_in(library.version);
   const auto declined = [&](const std::string& found) {
@@ -367,7 +367,7 @@ void poll_scope::begun() const noexcept {
     call.own_loop = true;
     loop = {function_, site_};
   }
-  loop.turns = call.beats + call.came;
+  loop.turns = turns_so_far();
   call.active = true;
 }
 
@@ -376,8 +376,7 @@ void poll_scope::count(bool found_nothing) const noexcept {
   own_loop& loop = own_loop_here;
   call_under_way& call = this_call;
   if (loop.function == nullptr) return;
-  // Intel's library calls nothing that Lull sees here; then the query itself is a turn.
-  if (found_nothing && call.beats + call.came == loop.turns) beat(turn::idle);
+  if (found_nothing) query_is_over(loop.turns);
   call.active = false;
   if (found_nothing)
     loop.last = ticks();
@@ -388,6 +387,12 @@ void poll_scope::count(bool found_nothing) const noexcept {
 bool waiting_wanted() {
   return setting_is_set("LULL_WAIT") &&
          (policy_asked() != wait::wait_policy::poll || setting_text("LULL_STATS") != "0");
+}
+
+bool waits_by_policy() noexcept { return here != nullptr && here->engaged; }
+
+void query_is_over(std::uint32_t turns_before) noexcept {
+  if (turns_so_far() == turns_before) beat(turn::idle);
 }
 
 bool senders_ring() { return sleepers_to_ring != &no_sleepers; }

@@ -104,12 +104,33 @@ def test_where_the_program_polls_itself_is_named(job: Lull, setup: Setup, policy
 @pytest.mark.parametrize("policy", ["interrupt", "adaptive"])
 def test_loops_of_the_program_sleep_if_the_user_asks_for_it(job: Lull, setup: Setup, policy: str) -> None:
     words = setup.mpi.start(2, compiled(job, setup, "mpi_waits"), "loops", 1)
-    counted = {"LULL_MPI_LOOPS": "1", "LULL_STATS": "1", "LULL_RECORD": str(job.folder)}
+    counted = {"LULL_MPI_LOOPS": "program", "LULL_STATS": "1", "LULL_RECORD": str(job.folder)}
     said = lines(attached(job, policy, words, **counted))
     assert max(float(line.rpartition(" ")[2]) for line in said) < 0.5, "half of what looking again and again would take"
     sleeps = {str(row["operation"]): int(str(row["sleeps"])) for row in rows_of(job.folder)}
     assert sleeps["MPI_Iprobe"] > 0 and sleeps["MPI_Test"] > 0
     assert not any(int(str(row["missed"])) for row in rows_of(job.folder))
+
+
+@pytest.mark.parametrize("setup", EVERY_SETUP, indirect=True)
+def test_results_with_loops_of_tests_are_those_of_the_library(job: Lull, setup: Setup) -> None:
+    words = setup.mpi.start(3, compiled(job, setup, "mpi_results"))
+    expected = lines(attached(job, None, words))
+    for policy in ("interrupt", "adaptive"):
+        done = attached(job, policy, words, LULL_MPI_LOOPS="all")
+        assert lines(done) == expected, policy
+        assert "lull" not in done.stderr, policy
+
+
+# A library whose waiting loop Lull does not see.
+@pytest.mark.parametrize("setup", ["intel"], indirect=True)
+def test_messages_wake_who_waits_in_loops_of_tests(job: Lull, setup: Setup) -> None:
+    words = setup.mpi.start(2, compiled(job, setup, "mpi_waits"), "messages", 1)
+    counted = {"LULL_STATS": "1", "LULL_RECORD": str(job.folder), "I_MPI_THREAD_YIELD": "0"}
+    said = lines(attached(job, "interrupt", words, LULL_MPI_LOOPS="all", **counted))
+    assert max(float(line.rpartition(" ")[2]) for line in said) < 0.5, "half of what looking again and again would take"
+    slept = {str(row["operation"]) for row in rows_of(job.folder) if int(str(row["sleeps"])) > 0}
+    assert {"MPI_Probe", "MPI_Recv", "MPI_Wait"} <= slept
 
 
 def test_threads_that_all_call_mpi_get_their_messages(job: Lull, setup: Setup) -> None:

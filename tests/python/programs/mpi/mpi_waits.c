@@ -3,6 +3,7 @@
  *   mpi_waits long SECONDS     the other ranks wait for rank 0, which sleeps; each prints its CPU time in the wait
  *   mpi_waits window SECONDS   the same, while a window is made
  *   mpi_waits loops SECONDS    the same, in loops of MPI_Iprobe and MPI_Test
+ *   mpi_waits messages SECONDS the same, in MPI_Probe, MPI_Recv and MPI_Wait
  *   mpi_waits ever             all but the last wait for a message that never comes; the last computes
  *   mpi_waits abort|exit|fall  the others wait, and the last ends in this form
  *   mpi_waits short COUNT      ranks 0 and 1 wait in turn for 20 to 150 microseconds
@@ -46,20 +47,29 @@ static void wait_in_turn(int times) {
   }
 }
 
-/* Each rank but 0 probes for a number of rank 0 and, once it has it, tests for a second one. */
-static void ask_for_numbers(void) {
+/* Rank 0 sends three numbers to each other, which waits for each of them, in its own loops or not. */
+static void receive_numbers(int in_loops) {
   int number = 7, flag = 0;
-  for (int to = 1; rank == 0 && to < ranks; ++to) {
-    MPI_Send(&number, 1, MPI_INT, to, 6, MPI_COMM_WORLD);
-    usleep(50000);
-    MPI_Send(&number, 1, MPI_INT, to, 7, MPI_COMM_WORLD);
-  }
+  for (int to = 1; rank == 0 && to < ranks; ++to)
+    for (int tag = 6; tag < 9; ++tag) {
+      MPI_Send(&number, 1, MPI_INT, to, tag, MPI_COMM_WORLD);
+      usleep(50000);
+    }
   if (rank == 0) return;
-  while (!flag) MPI_Iprobe(0, 6, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-  MPI_Recv(&number, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Request request;
+  if (in_loops) {
+    while (!flag) MPI_Iprobe(0, 6, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Probe(0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Recv(&number, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Irecv(&number, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, &request);
-  for (flag = 0; !flag;) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  if (in_loops) {
+    for (flag = 0; !flag;) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Recv(&number, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 /* Thread 0 sends to the next rank and then to thread 1 of its own rank; thread 1 answers both. */
@@ -175,11 +185,11 @@ int main(int argc, char** argv) {
     MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
     printf("rank %d: %.3f\n", rank, cpu_s() - before);
     if (window != MPI_WIN_NULL) MPI_Win_free(&window);
-  } else if (strcmp(what, "loops") == 0) {
+  } else if (strcmp(what, "loops") == 0 || strcmp(what, "messages") == 0) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double before = cpu_s();
     if (rank == 0) usleep((unsigned)(atof(argv[2]) * 1e6));
-    ask_for_numbers();
+    receive_numbers(what[0] == 'l');
     printf("rank %d: %.3f\n", rank, cpu_s() - before);
   } else if (strcmp(what, "short") == 0) {
     wait_in_turn(atoi(argv[2]));
