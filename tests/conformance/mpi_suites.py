@@ -26,7 +26,7 @@ from urllib.parse import urljoin
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "python" / "support"))
 
-from mpi_launchers import ENVIRONMENT, OPEN_MPI_4  # noqa: E402
+from mpi_launchers import ENVIRONMENT, OPEN_MPI  # noqa: E402
 from mpi_packages import INTEL, OPEN_MPI_5, PACKAGES, MpiPackage  # noqa: E402
 
 MPI4PY = "4.1.2"
@@ -126,7 +126,7 @@ class Suite:
         shutil.rmtree(outcomes, ignore_errors=True)
         outcomes.mkdir(parents=True)
         commands = environment(library, self.folder) / "bin"
-        of_machine = [shutil.which(INSTALLED) or "", "-n", str(self.ranks), *OPEN_MPI_4.free]
+        of_machine = [shutil.which(INSTALLED) or "", "-n", str(self.ranks), *OPEN_MPI.free]
         launcher = library.package.start(self.ranks) if library.package is not None else of_machine
         lull = Path(sys.executable).with_name("lull")
         under = [str(lull), *(word.format(folder=outcomes) for word in TOOLS[tool])] if tool else []

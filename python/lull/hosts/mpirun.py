@@ -8,8 +8,10 @@ including that of PMIx, crosses the links.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -65,9 +67,7 @@ def run_on_hosts(
     mpirun = [
         *(mpirun_here, "-n", str(pes), "--oversubscribe", "--bind-to", "none"),
         *("--host", ",".join(f"{host.address}:{count}" for host, count in zip(hosts, slots, strict=True))),
-        *("--mca", "plm_rsh_agent", " ".join(enter)),
-        # Otherwise mpirun sleeps after SIGTERM on each host in turn, and surviving PEs wait for those that have ended.
-        *("--mca", "odls_base_sigkill_timeout", "0"),
+        *options_of_daemons(mpirun_here, " ".join(enter)),
         *command,
     ]
     try:
@@ -88,6 +88,16 @@ def of_open_mpi(name: str) -> str | None:
     return next((found for word in (f"{name}.openmpi", name) if (found := shutil.which(word))), None)
 
 
+def options_of_daemons(mpirun: str, agent: str) -> list[str]:
+    """The options of Open MPI's `mpirun` for its daemons on other hosts; it starts them by `agent` instead of ssh."""
+    said = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=False).stdout
+    version = re.search(r"Open MPI\) (\d+)", said)
+    # Since 5.0 PRRTE is its launcher, which has options of its own.
+    option, name = ("--prtemca", "plm_ssh_agent") if version and int(version[1]) >= 5 else ("--mca", "plm_rsh_agent")
+    # Otherwise mpirun sleeps after SIGTERM on each host in turn, and surviving PEs wait for those that have ended.
+    return [option, name, agent, option, "odls_base_sigkill_timeout", "0"]
+
+
 def _between_hosts(count: int) -> dict[str, str]:
     """Settings of PEs and `mpirun` for hosts that are namespaces of one kernel."""
     told = {
@@ -96,8 +106,7 @@ def _between_hosts(count: int) -> dict[str, str]:
         # UCX creates a System V segment to test hooks that tcp does not need; a PE killed then would leave it.
         "UCX_MEM_EVENTS": "no",
         # Namespaces need root, so mpirun also runs as root, which it rejects unless these are set.
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        **{f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")},
     }
     return told if count == 1 else {**told, "UCX_NET_DEVICES": INTERFACE}
 

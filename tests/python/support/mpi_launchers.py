@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.hosts import enter_host
-from lull.hosts.mpirun import distributed
+from lull.hosts.mpirun import distributed, options_of_daemons
 from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
 
 # Containers and CI are root.
@@ -36,8 +36,9 @@ class Launcher:
     pinned: tuple[str, ...]  # a core for each rank
     free: tuple[str, ...]  # any core for each rank
     hosts: str  # ranks on hosts; {hosts}, {slots}, {each} and {agent} are replaced
+    is_of_open_mpi: bool = False
 
-    def on_hosts(self, hosts: Sequence[Host], ranks: int, agent: Path) -> list[str]:
+    def on_hosts(self, mpirun: str, hosts: Sequence[Host], ranks: int, agent: Path) -> list[str]:
         """The options that start `ranks` ranks on the hosts, in blocks."""
         each = -(-ranks // len(hosts))
         words = {
@@ -46,15 +47,16 @@ class Launcher:
             "each": str(each),
             "agent": str(agent),
         }
-        return [word.format(**words) for word in self.hosts.split()]
+        options = [word.format(**words) for word in self.hosts.split()]
+        return [*options, *options_of_daemons(mpirun, str(agent))] if self.is_of_open_mpi else options
 
 
-_OPEN_MPI = {
-    "pinned": ("--bind-to", "core"),
-    "free": ("--oversubscribe", "--bind-to", "none"),
-}
-OPEN_MPI_4 = Launcher(**_OPEN_MPI, hosts="--bind-to none --host {slots} --mca plm_rsh_agent {agent}")
-PRRTE = Launcher(**_OPEN_MPI, hosts="--bind-to none --host {slots} --prtemca plm_ssh_agent {agent}")
+OPEN_MPI = Launcher(
+    pinned=("--bind-to", "core"),
+    free=("--oversubscribe", "--bind-to", "none"),
+    hosts="--bind-to none --host {slots}",
+    is_of_open_mpi=True,
+)
 _HYDRA = f"-ppn {{each}} -hosts {{hosts}} -iface {INTERFACE}"
 HYDRA = Launcher(("-bind-to", "core"), (), hosts=f"-launcher ssh -launcher-exec {{agent}} {_HYDRA}")
 # Without an option, it pins each rank to a core.
@@ -71,7 +73,8 @@ class OnHosts:
 
     def start(self, launcher: Launcher, mpirun: str, ranks: int, *command: object) -> list[str]:
         """The words that start `ranks` ranks on the hosts; run them with `environment`."""
-        words = [mpirun, "-n", str(ranks), *launcher.on_hosts(self.hosts, ranks, self.agent), *map(str, command)]
+        options = launcher.on_hosts(mpirun, self.hosts, ranks, self.agent)
+        words = [mpirun, "-n", str(ranks), *options, *map(str, command)]
         return [*self.enter, self.hosts[0].address, "exec", shlex.join(words)]
 
     @property

@@ -13,7 +13,8 @@ import pytest
 from bounds import TIMEOUT_S
 from lull.mpi.preload import preloaded
 from mpi_launchers import ENVIRONMENT as AS_ROOT
-from mpi_launchers import HYDRA, OPEN_MPI_4, Launcher
+from mpi_launchers import HYDRA, Launcher
+from mpi_launchers import OPEN_MPI as OPEN_MPI_LAUNCHER
 from mpi_packages import PACKAGES, WITH_STANDARD_INTERFACE, MpiPackage
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -46,7 +47,7 @@ class MpiLibrary:
         """How its mpirun is told where ranks run."""
         if self.package is not None:
             return self.package.launcher
-        return OPEN_MPI_4 if self.name == "openmpi" else HYDRA
+        return OPEN_MPI_LAUNCHER if self.name == "openmpi" else HYDRA
 
     @property
     def mpirun(self) -> str:

