@@ -190,7 +190,7 @@ lint-all: checks
 
 checks: develop
 	@scripts/setup packages/lint.txt
-	@shellcheck scripts/setup scripts/test scripts/test-flaky scripts/elsewhere scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
+	@shellcheck -x scripts/setup scripts/bare.sh scripts/test scripts/test-flaky scripts/elsewhere scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
 	@echo "==> ruff, mypy"
 	@ruff check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched scripts/vocabulary packaging/wheel/make
 	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched scripts/vocabulary packaging/wheel/make

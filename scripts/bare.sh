@@ -1,0 +1,36 @@
+# Bare Debians, for scripts to source that try Lull there. Needs root, mmdebstrap and the network.
+#
+#   unpack_bare RELEASE FOLDER   the essential packages of bookworm or trixie (Debian 12 or 13) in FOLDER; mmdebstrap makes them
+#                                from Debian's archive, once, and build/bare-RELEASE.tar keeps them
+#   inside FOLDER COMMAND...     runs it there as root, in separate namespaces, so that no mount and no process remains. Without the
+#                                network if CUT_OFF is set. FOLDER/given holds what the caller puts there; if CCACHE_DIR is set,
+#                                compilers use it
+# shellcheck shell=bash
+
+unpack_bare() {
+  local release=$1 folder=$2 kept=build/bare-$1.tar
+  if [ ! -e "$kept" ]; then
+    printf '==> making a bare %s\n' "$release"
+    mmdebstrap --quiet --variant=apt "$release" "$kept.part.tar" http://deb.debian.org/debian
+    mv "$kept.part.tar" "$kept"
+  fi
+  mkdir -p "$folder"
+  tar -C "$folder" -xf "$kept"
+  cp /etc/resolv.conf "$folder/etc/resolv.conf"
+  mkdir -p "$folder/given" "$folder/ccache"
+  cp /etc/ssl/certs/ca-certificates.crt "$folder/given/" # a site may have its own, for its proxy
+}
+
+inside() {
+  # shellcheck disable=SC2016 # quoted text is for the inner shell
+  unshare --mount --pid --fork --kill-child ${CUT_OFF:+--net} bash -c '
+    root=$1; shift
+    [ -z "${CUT_OFF:-}" ] || ip link set lo up
+    mount -t proc proc "$root/proc"
+    mount -t sysfs sysfs "$root/sys"
+    mount --rbind /dev "$root/dev"
+    mount -t tmpfs tmpfs "$root/dev/shm"
+    [ -z "${CCACHE_DIR:-}" ] || mount --bind "$CCACHE_DIR" "$root/ccache"
+    exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+      OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 CCACHE_DIR=/ccache PIP_CERT=/given/ca-certificates.crt "$@"' bash "$@"
+}
