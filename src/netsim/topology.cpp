@@ -21,12 +21,13 @@ namespace lull::netsim {
 // clang-format on
 
 #define LULL_DECLARE(name) topology_entry name##_entry();
-#define LULL_ENTRY(name) name##_entry(),
-
 LULL_TOPOLOGIES(LULL_DECLARE)
+#undef LULL_DECLARE
 
 std::span<const topology_entry> all_topologies() {
+#define LULL_ENTRY(name) name##_entry(),
   static const std::vector<topology_entry> table{LULL_TOPOLOGIES(LULL_ENTRY)};
+#undef LULL_ENTRY
   return table;
 }
 

@@ -26,13 +26,14 @@ namespace lull::netsim {
 // clang-format on
 
 #define LULL_DECLARE(name) workload_entry name##_entry();
-#define LULL_ENTRY(name) name##_entry(),
-
 LULL_WORKLOADS(LULL_DECLARE)
+#undef LULL_DECLARE
 
 std::span<const workload_entry> all_workloads() {
   static const std::vector<workload_entry> rows = [] {
+#define LULL_ENTRY(name) name##_entry(),
     std::vector<workload_entry> all{LULL_WORKLOADS(LULL_ENTRY)};
+#undef LULL_ENTRY
     for (const skeleton& s : all_skeletons()) all.push_back(program_entry(s.name, s.meaning, s.keys, make_skeleton));
     return all;
   }();

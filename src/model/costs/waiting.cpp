@@ -11,12 +11,16 @@ constexpr std::size_t fewest_wake_ups = 8;  // of fewer, a high percentile is ju
 // The first `most` values, ascending.
 template <std::size_t most>
 struct sorted {
-  explicit sorted(std::span<const std::int64_t> values) : count(std::min(values.size(), most)) {
-    std::copy_n(values.begin(), count, at.begin());
-    std::sort(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(count));
+  explicit sorted(std::span<const std::int64_t> values) {
+    for (const std::int64_t value : values.first(std::min(values.size(), most))) {
+      const auto end = at.begin() + static_cast<std::ptrdiff_t>(count++);
+      const auto place = std::upper_bound(at.begin(), end, value);
+      std::move_backward(place, end, end + 1);
+      *place = value;
+    }
   }
   std::array<std::int64_t, most> at{};
-  std::size_t count;
+  std::size_t count = 0;
 };
 
 }  // namespace

@@ -171,7 +171,8 @@ value with_pattern(const value& job) {
 
 // A job that sets neither its number of processes nor their nodes gets the number of its program, if that knows it.
 void fill_processes(values& job) {
-  const workload_entry& pattern = find_workload(plain(job.at("pattern")));
+  const std::string name = plain(job.at("pattern"));
+  const workload_entry& pattern = find_workload(name);
   const auto* mapping = job.at("mapping").as<std::string>();
   if (pattern.processes == nullptr || mapping == nullptr || job.contains("processes")) return;
   if (const auto processes = pattern.processes(own_of(pattern.keys, job))) job["processes"] = *processes;

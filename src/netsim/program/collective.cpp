@@ -24,12 +24,13 @@ namespace lull::netsim {
 // clang-format on
 
 #define LULL_DECLARE(name) collective_family name##_family();
-#define LULL_ENTRY(name) name##_family(),
-
 LULL_FAMILIES(LULL_DECLARE)
+#undef LULL_DECLARE
 
 std::span<const collective_family> all_collective_families() {
+#define LULL_ENTRY(name) name##_family(),
   static const std::vector<collective_family> rows{LULL_FAMILIES(LULL_ENTRY)};
+#undef LULL_ENTRY
   return rows;
 }
 

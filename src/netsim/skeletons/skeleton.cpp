@@ -25,12 +25,13 @@ namespace lull::netsim {
 // clang-format on
 
 #define LULL_DECLARE(name) skeleton name##_skeleton();
-#define LULL_ENTRY(name) name##_skeleton(),
-
 LULL_SKELETONS(LULL_DECLARE)
+#undef LULL_DECLARE
 
 std::span<const skeleton> all_skeletons() {
+#define LULL_ENTRY(name) name##_skeleton(),
   static const std::vector<skeleton> rows{LULL_SKELETONS(LULL_ENTRY)};
+#undef LULL_ENTRY
   return rows;
 }
 

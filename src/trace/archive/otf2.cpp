@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
+#include <string>
 
 #include "base/error.hpp"
 
