@@ -77,7 +77,7 @@ class ucx final : public transport {
             std::size_t bytes, order wanted) override;
   void fetch(const incoming& announced, void* destination, fetching& then) override;
   [[nodiscard]] remote_memory* remote() override { return memory_.get(); }
-  bool progress() override { return library.ucp_worker_progress(worker_.get()) != 0; }
+  bool progress() override;
   bool arm() override { return library.ucp_worker_arm(worker_.get()) == UCS_OK; }
   [[nodiscard]] int event_fd() const override { return event_fd_; }
 
@@ -255,6 +255,12 @@ ucp_ep_h ucx::connection(int peer) {
   return to.endpoint;
 }
 
+bool ucx::progress() {
+  if (memory_) memory_->postpone_flushes();
+  const bool moved = library.ucp_worker_progress(worker_.get()) != 0;
+  return (memory_ && memory_->begin_postponed_flushes()) || moved;
+}
+
 void ucx::disconnect() {
   if (memory_) memory_->forget_peers();
   for (peer& other : peers_) {
@@ -265,7 +271,7 @@ void ucx::disconnect() {
     void* request = library.ucp_ep_close_nbx(other.endpoint, &param);
     other.endpoint = nullptr;
     if (!UCS_PTR_IS_PTR(request)) continue;
-    while (library.ucp_request_check_status(request) == UCS_INPROGRESS) library.ucp_worker_progress(worker_.get());
+    while (library.ucp_request_check_status(request) == UCS_INPROGRESS) progress();
     library.ucp_request_free(request);
   }
 }

@@ -190,11 +190,19 @@ void ucx_memory::fetch(int which, std::size_t offset, change how, const void* op
 }
 
 void ucx_memory::flush(int which, accessing& then) {
+  if (postpones_) return postponed_.push_back({which, &then});
   const ucp_request_param_t param = notifying(then);
   void* const request = library.ucp_ep_flush_nbx(known(which).endpoint, &param);
   // The stores of this processor must also be visible before any later load.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   begun(request, then);
+}
+
+bool ucx_memory::begin_postponed_flushes() {
+  postpones_ = false;
+  if (postponed_.empty()) return false;
+  for (const auto& [peer, then] : std::exchange(postponed_, {})) flush(peer, *then);
+  return true;
 }
 
 }  // namespace lull::transport

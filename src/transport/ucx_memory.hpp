@@ -42,6 +42,11 @@ class ucx_memory final : public remote_memory {
              accessing& then) override;
   void flush(int peer, accessing& then) override;
 
+  // While UCX calls back, flushes are only noted: UCX 1.18 aborts if one begins while it sends what has waited for a
+  // connection. Returns whether any has begun.
+  void postpone_flushes() { postpones_ = true; }
+  bool begin_postponed_flushes();
+
  private:
   struct peer {
     std::vector<std::byte> packed;  // its key, until the first use
@@ -70,6 +75,12 @@ class ucx_memory final : public remote_memory {
   std::byte* pages_ = nullptr;
   std::size_t bytes_ = 0;
   std::vector<peer> peers_;
+  struct postponed {
+    int peer;
+    accessing* then;
+  };
+  std::vector<postponed> postponed_;
+  bool postpones_ = false;
 };
 
 }  // namespace lull::transport
