@@ -26,8 +26,9 @@ inside() {
   unshare --mount --pid --fork --kill-child ${CUT_OFF:+--net} bash -c '
     root=$1; shift
     [ -z "${CUT_OFF:-}" ] || ip link set lo up
+    mount --bind "$root" "$root" # mounts of a namespace within it need a root that is a mount itself
     mount -t proc proc "$root/proc"
-    mount -t sysfs sysfs "$root/sys"
+    mount --rbind /sys "$root/sys" # also without the network it shows the interfaces of this machine
     mount --rbind /dev "$root/dev"
     mount -t tmpfs tmpfs "$root/dev/shm"
     [ -z "${CCACHE_DIR:-}" ] || mount --bind "$CCACHE_DIR" "$root/ccache"

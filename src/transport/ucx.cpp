@@ -124,8 +124,16 @@ bool has_registering_network() {
       });
 }
 
-// Lull's settings of UCX, where the user has set none.
-void set_defaults(const ucx_settings& wanted, ucp_config_t* config) {
+using version = std::array<unsigned, 2>;
+bool is_between(version first, version end) {
+  version here{};
+  unsigned patch = 0;
+  library.ucp_get_version(here.data(), &here[1], &patch);
+  return first <= here && here < end;
+}
+
+// Lull's settings of UCX, where the user has set none. `registers`: UCX caches registrations of memory.
+void set_defaults(const ucx_settings& wanted, bool registers, ucp_config_t* config) {
   const auto is_open = [](const char* name) {
     return variable_of_environment((std::string("UCX_") + name).c_str()) == nullptr;
   };
@@ -136,8 +144,14 @@ void set_defaults(const ucx_settings& wanted, ucp_config_t* config) {
   if (wanted.emulated) set("TLS", "tcp,self", "restrict UCX to tcp between emulated nodes");
   if (wanted.one_host && is_open("NET_DEVICES"))
     set("NET_DEVICES", loopback_interface().c_str(), "restrict UCX to the loopback interface");
+  if (!wanted.outlives_peers) return;
   // An idle connection does not show that its peer has died: look after it every so often.
-  if (wanted.outlives_peers) set("KEEPALIVE_INTERVAL", "1s", "monitor UCX's connections");
+  set("KEEPALIVE_INTERVAL", "1s", "monitor UCX's connections");
+  // Without a cache of registrations, UCX 1.16 to 1.21 crash when a peer dies to which a large message is on its way, if
+  // it carries a key of memory (https://github.com/openucx/ucx/pull/11485). These protocols send none.
+  if (registers || !is_between({1, 16}, {1, 22})) return;
+  set("PROTO_ENABLE", "n", "select UCX's protocols");
+  set("RNDV_SCHEME", "put_zcopy", "select UCX's protocol of large messages");
 }
 
 // Pieces larger than UCX's 8 KiB save most of the system calls of a large message. UCX reads these settings only from
@@ -158,12 +172,13 @@ ucx::ucx(receiver& to, const ucx_settings& wanted)
       peers_(static_cast<std::size_t>(wanted.processes)),
       listeners_{} {
   const bool exposes = may_expose(wanted);
-  load_ucx(!wanted.emulated && !wanted.one_host && has_registering_network());
+  const bool registers = !wanted.emulated && !wanted.one_host && has_registering_network();
+  load_ucx(registers);
   const ucx_environment of_tcp = settings_of_tcp(wanted);
   ucp_config_t* config = nullptr;
   check(library.ucp_config_read(nullptr, nullptr, &config), "read UCX's settings");
   const std::unique_ptr<ucp_config_t, void (*)(ucp_config_t*)> release(config, library.ucp_config_release);
-  set_defaults(wanted, config);
+  set_defaults(wanted, registers, config);
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;

@@ -28,6 +28,7 @@ namespace lull::transport {
   row(ucp_ep_flush_nbx) \
   row(ucp_ep_rkey_unpack) \
   row(ucp_get_nbx) \
+  row(ucp_get_version) \
   row(ucp_init_version) \
   row(ucp_mem_map) \
   row(ucp_mem_query) \
