@@ -17,6 +17,7 @@ unpack_bare() {
   mkdir -p "$folder"
   tar -C "$folder" -xf "$kept"
   cp /etc/resolv.conf "$folder/etc/resolv.conf"
+  printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$(hostname)" > "$folder/etc/hosts"
   mkdir -p "$folder/given" "$folder/ccache"
   cp /etc/ssl/certs/ca-certificates.crt "$folder/given/" # a site may have its own, for its proxy
 }

@@ -17,6 +17,7 @@
 #include "base/blocked_signals.hpp"
 #include "base/settings.hpp"
 #include "mpi/roles/exchange.hpp"
+#include "mpi/roles/exit_handlers.hpp"
 #include "mpi/roles/world.hpp"
 #include "mpi/setup.hpp"
 #include "stage/programs/staging.hpp"
@@ -26,6 +27,7 @@ namespace lull::mpi {
 namespace {
 
 stage::staging* staging = nullptr;
+void* mpi_library = nullptr;
 
 void say(int rank, const std::string& found, const char* fix) {
   if (rank == 0) fmt::print(stderr, "lull: stage the program's output: {}; {}\n", found, fix);
@@ -100,7 +102,9 @@ bool is_spawned() {
   finish_tools(tools);
   LULL_LIBRARY(MPI_Finalize)();
   std::fflush(nullptr);
-  _exit(code);  // the program's exit handlers must not run in a process in which it has not run
+  // The program's exit handlers must not run in a process in which it has not run.
+  run_exit_handlers_of(mpi_library);
+  _exit(code);
 }
 
 // No exception reaches the program: ranks with different worlds would deadlock.
@@ -133,6 +137,7 @@ void set_aside() noexcept try {
 bool roles_wanted() { return setting_is_set("LULL_STAGE"); }
 
 void prepare_roles(void* library) {
+  mpi_library = library;
   for (unsigned i = 0; i < function_count; ++i)
     library_functions[i] =
         reinterpret_cast<any_function>(dlsym(library, (std::string("P") + function_names[i]).c_str()));

@@ -418,6 +418,13 @@ def test_calls_by_addresses_see_the_same_world_when_ranks_are_set_aside(mpi: Mpi
 
 
 @each_interface
+def test_a_rank_that_ends_long_after_those_set_aside_is_left_alone(mpi: MpiLibrary, built: Path) -> None:
+    slow = program(mpi, "mpi/mpi_misfortune.c", built)
+    done = mpi.run(3, slow, "slow", tools={"LULL_STAGE": "dedicated-cores=1"})
+    assert (done.returncode, done.stdout) == (0, "sum 1\n"), done.stderr
+
+
+@each_interface
 def test_a_job_of_which_one_rank_is_without_lull_ends_with_a_line_when_ranks_are_to_be_set_aside(
     mpi: MpiLibrary, built: Path
 ) -> None:

@@ -139,5 +139,4 @@ def test_what_windows_transfer_wakes_a_rank_that_waits_for_a_message(
         job.env |= hosts.environment
         said, waits = waits_of(job, "interrupt", words, **EACH_WAIT_SLEEPS)
     assert said == [str(puts * (puts + 1) // 2)]
-    assert waits.sleeps > puts // 4
-    assert waits.timeouts < waits.sleeps // 2, "arrivals have ended few sleeps"
+    assert waits.sleeps - waits.timeouts > puts // 4, "arrivals have ended few sleeps"

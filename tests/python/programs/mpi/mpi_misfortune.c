@@ -1,9 +1,11 @@
-/* A program of MPI alone, whose rank 1 fails: abort, kill or exit; none: all end normally. */
+/* A program of MPI alone, whose rank 1 fails: abort, kill or exit; none: all end normally; slow: half a second after
+ * MPI_Finalize. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int count, char** arguments) {
   MPI_Init(&count, &arguments);
@@ -19,5 +21,6 @@ int main(int count, char** arguments) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) printf("sum %d\n", sum);
   MPI_Finalize();
+  if (strcmp(arguments[1], "slow") == 0) usleep(500000);
   return 0;
 }
