@@ -1,6 +1,7 @@
-/* A program that uses MPI by sessions alone, one after another, and calls what may be called before and after. */
+/* A program that uses MPI by sessions alone, so many one after another, and calls what may be called before and after. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define OK(call) \
   if ((call) != MPI_SUCCESS) return __LINE__ % 256
@@ -38,8 +39,9 @@ static int session(int number) {
   return 0;
 }
 
-int main(void) {
+int main(int count, char** arguments) {
+  if (count != 2) return 2;
   int failed = before_and_after();
-  for (int i = 0; i < 2 && !failed; ++i) failed = session(i);
+  for (int i = 0; i < atoi(arguments[1]) && !failed; ++i) failed = session(i);
   return failed ? failed : before_and_after();
 }
