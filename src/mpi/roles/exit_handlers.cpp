@@ -17,6 +17,7 @@ void run_exit_handlers_of(void* handle) noexcept {
   last_function* functions = nullptr;
   std::size_t count = 0;
   for (const ElfW(Dyn)* one = library->l_ld; one->d_tag != DT_NULL; ++one) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader's tables contain addresses as numbers
     if (one->d_tag == DT_FINI_ARRAY) functions = reinterpret_cast<last_function*>(library->l_addr + one->d_un.d_ptr);
     if (one->d_tag == DT_FINI_ARRAYSZ) count = one->d_un.d_val / sizeof(last_function);
   }
