@@ -26,7 +26,9 @@ inside() {
   # shellcheck disable=SC2016 # quoted text is for the inner shell
   unshare --mount --pid --fork --kill-child ${CUT_OFF:+--net} bash -c '
     root=$1; shift
-    [ -z "${CUT_OFF:-}" ] || ip link set lo up
+    # Slurm 24 does not start on a machine that has no address but that of the loopback.
+    [ -z "${CUT_OFF:-}" ] || { ip link set lo up && ip link add cut0 type veth peer name cut1 && ip address add 192.0.2.1/24 dev cut0 && \
+      ip link set cut0 up && ip link set cut1 up; }
     mount --bind "$root" "$root" # mounts of a namespace within it need a root that is a mount itself
     mount -t proc proc "$root/proc"
     mount --rbind /sys "$root/sys" # also without the network it shows the interfaces of this machine
