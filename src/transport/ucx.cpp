@@ -147,8 +147,8 @@ void set_defaults(const ucx_settings& wanted, bool registers, ucp_config_t* conf
   if (!wanted.outlives_peers) return;
   // An idle connection does not show that its peer has died: look after it every so often.
   set("KEEPALIVE_INTERVAL", "1s", "monitor UCX's connections");
-  // Without a cache of registrations, UCX 1.16 to 1.21 crash when a peer dies to which a large message is on its way, if
-  // it carries a key of memory (https://github.com/openucx/ucx/pull/11485). These protocols send none.
+  // Without a cache of registrations, UCX 1.16 to 1.21 crash if a peer dies during a large message that carries a key of
+  // memory (https://github.com/openucx/ucx/pull/11485). These protocols send none.
   if (registers || !is_between({1, 16}, {1, 22})) return;
   set("PROTO_ENABLE", "n", "select UCX's protocols");
   set("RNDV_SCHEME", "put_zcopy", "select UCX's protocol of large messages");
