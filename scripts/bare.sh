@@ -25,6 +25,7 @@ unpack_bare() {
 inside() {
   # shellcheck disable=SC2016 # quoted text is for the inner shell
   unshare --mount --pid --fork --kill-child ${CUT_OFF:+--net} bash -c '
+    set -e
     root=$1; shift
     # Slurm 24 does not start on a machine that has no address but that of the loopback.
     [ -z "${CUT_OFF:-}" ] || { ip link set lo up && ip link add cut0 type veth peer name cut1 && ip address add 192.0.2.1/24 dev cut0 && \
