@@ -20,7 +20,7 @@ from wrappers import write
 MADE = "// Made by src/mpi/interface/worlds.py of the MPI library's headers.\n"
 
 # Their world stays the real one: the number of a handle, and the end of the whole job.
-REAL_WORLD = {"MPI_Comm_c2f", "MPI_Abort"}
+REAL_WORLD = {"MPI_Comm_c2f", "MPI_Comm_toint", "MPI_Abort"}
 # More happens in these: src/mpi/roles/world.hpp has them under this name.
 SPECIAL = {
     "MPI_Init": "init",

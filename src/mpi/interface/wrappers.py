@@ -246,7 +246,7 @@ AFTER = {"MPI_Init": "after_init", "MPI_Init_thread": "after_init", "MPI_Finaliz
 
 RECORDED: dict[str, Callable[[Function], list[str]]] = {
     "call": lambda _: ["call.plain();"],
-    "asking": lambda _: ["if (*flag == 0) return call.in_vain(), result;", "call.plain();"],
+    "asking": lambda of: [f"if ({found_nothing(of)}) return call.in_vain(), result;", "call.plain();"],
     "message": message,
     "probe": probe,
     "completion": completion,
