@@ -88,12 +88,17 @@ def of_open_mpi(name: str) -> str | None:
     return next((found for word in (f"{name}.openmpi", name) if (found := shutil.which(word))), None)
 
 
-def options_of_daemons(mpirun: str, agent: str) -> list[str]:
-    """The options of Open MPI's `mpirun` for its daemons on other hosts; it starts them by `agent` instead of ssh."""
+def version_of(mpirun: str) -> int:
+    """The first number of the version of Open MPI's `mpirun`; 0 for that of another library."""
     said = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=False).stdout
     version = re.search(r"Open MPI\) (\d+)", said)
+    return int(version[1]) if version else 0
+
+
+def options_of_daemons(mpirun: str, agent: str) -> list[str]:
+    """The options of Open MPI's `mpirun` for its daemons on other hosts; it starts them by `agent` instead of ssh."""
     # Since 5.0 PRRTE is its launcher, which has options of its own.
-    option, name = ("--prtemca", "plm_ssh_agent") if version and int(version[1]) >= 5 else ("--mca", "plm_rsh_agent")
+    option, name = ("--prtemca", "plm_ssh_agent") if version_of(mpirun) >= 5 else ("--mca", "plm_rsh_agent")
     # Otherwise mpirun sleeps after SIGTERM on each host in turn, and surviving PEs wait for those that have ended.
     return [option, name, agent, option, "odls_base_sigkill_timeout", "0"]
 

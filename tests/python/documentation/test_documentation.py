@@ -71,6 +71,7 @@ class Session:
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1",
+            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # the same for Open MPI 5
             "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
         }
         for name, value in self.env.items():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bounds import TIMEOUT_S
+from lull.hosts.mpirun import version_of
 from lull.mpi.preload import preloaded
 from mpi_launchers import ENVIRONMENT as AS_ROOT
 from mpi_launchers import HYDRA, Launcher
@@ -19,9 +20,12 @@ from mpi_packages import PACKAGES, WITH_STANDARD_INTERFACE, MpiPackage
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 
+# The distribution's Open MPI is of version 5 or later.
+HAS_OPEN_MPI_5 = shutil.which("mpirun.openmpi") is not None and version_of("mpirun.openmpi") >= 5
 ENVIRONMENT = {
     **AS_ROOT,
-    "OMPI_MCA_osc": "^rdma",  # it crashes with shared memory in Open MPI 4.1, with any caller
+    # With any caller, rdma crashes with shared memory in Open MPI 4.1, and ucx fails on one node in Open MPI 5.
+    "OMPI_MCA_osc": "^ucx" if HAS_OPEN_MPI_5 else "^rdma",
 }
 
 
