@@ -23,6 +23,8 @@ namespace lull::fabric {
 namespace {
 
 constexpr std::size_t memory_bytes = std::size_t{4} << 20U;
+constexpr std::int64_t an_hour = 3'600'000'000'000;  // no small put leaves because of the time
+constexpr std::int64_t a_millisecond = 1'000'000;
 constexpr std::size_t large = std::size_t{1} << 20U;  // from this size on both transports let messages be overtaken
 
 using maker = std::unique_ptr<transport::transport> (*)(transport::receiver& to, int processes);
@@ -39,11 +41,11 @@ struct station {
   outstanding sent;
   std::function<void()> changed = [] {};
   protocol messages;
-  station(int pe, int pes, maker over)
+  station(int pe, int pes, maker over, std::int64_t longest_ns = an_hour)
       : messages(pe_id{pe}, pes, {memory, accumulating},
                  {.memory_changed = [this] { changed(); }, .node_memory_changed = [] {}},
                  [=](transport::receiver& to) { return over(to, pes); },
-                 {.message_bytes = 16384, .longest_ns = 1'000'000}) {
+                 {.message_bytes = 16384, .longest_ns = longest_ns}) {
     accumulating.open();
   }
 };
@@ -51,8 +53,8 @@ struct station {
 class job_of_three {
  public:
   static constexpr int pes = 3;
-  explicit job_of_three(maker over) {
-    for (int pe = 0; pe < pes; ++pe) stations_.emplace_back(pe, pes, over);
+  explicit job_of_three(maker over, std::int64_t longest_ns = an_hour) {
+    for (int pe = 0; pe < pes; ++pe) stations_.emplace_back(pe, pes, over, longest_ns);
     for (station& one : stations_)
       for (int pe = 0; pe < pes; ++pe)
         one.messages.set_peer(pe_id{pe}, stations_[static_cast<std::size_t>(pe)].messages.contact());
@@ -182,24 +184,27 @@ TEST_P(protocol_over, a_put_behind_a_fence_takes_all_before_it_along) {
 }
 
 TEST_P(protocol_over, puts_that_are_left_lying_leave_by_their_deadline) {
+  job_of_three soon{GetParam().second, a_millisecond};
   const std::uint64_t value = 9;
   std::atomic<bool> sent{false};
-  job[0].messages.put(job[0].sent, pe_id{1}, 8, &value, 8, nullptr, &sent, transforming::on);
-  job.drive_until([&] { return job[1].memory[8] == std::byte{9}; });
-  EXPECT_EQ(job[0].messages.transformed().late, 1U);
-  job.complete(job[0]);
+  soon[0].messages.put(soon[0].sent, pe_id{1}, 8, &value, 8, nullptr, &sent, transforming::on);
+  soon.drive_until([&] { return soon[1].memory[8] == std::byte{9}; });
+  EXPECT_EQ(soon[0].messages.transformed().late, 1U);
+  soon.complete(soon[0]);
 }
 
 TEST_P(protocol_over, who_computes_behind_its_puts_is_soon_not_held_up) {
+  job_of_three soon{GetParam().second, a_millisecond};
   const std::uint64_t value = 9;
   std::atomic<bool> sent{false};
   for (int run = 0; run < 20; ++run) {
-    for (std::size_t i = 0; i < 100; ++i) job[0].messages.put(job[0].sent, pe_id{1}, 8 * i, &value, 8, nullptr, &sent);
-    job.drive_until([&] { return job[0].messages.all_complete(); });
-    job[0].messages.flush();
+    for (std::size_t i = 0; i < 100; ++i)
+      soon[0].messages.put(soon[0].sent, pe_id{1}, 8 * i, &value, 8, nullptr, &sent);
+    soon.drive_until([&] { return soon[0].messages.all_complete(); });
+    soon[0].messages.flush();
   }
-  EXPECT_LE(job[0].messages.transformed().late, 3U);
-  job.complete(job[0]);
+  EXPECT_LE(soon[0].messages.transformed().late, 3U);
+  soon.complete(soon[0]);
 }
 
 TEST_P(protocol_over, copied_sources_may_be_reused_at_once) {

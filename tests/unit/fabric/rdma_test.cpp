@@ -16,6 +16,7 @@ namespace lull::fabric {
 namespace {
 
 constexpr std::size_t memory_bytes = std::size_t{4} << 20U;
+constexpr std::int64_t an_hour = 3'600'000'000'000;  // no small put leaves because of the time
 constexpr std::size_t waits_at = memory_bytes - 64;
 constexpr std::size_t least = 4096;
 
@@ -31,7 +32,7 @@ struct station {
                  [this](transport::receiver& to) {
                    return std::make_unique<transport::memory_transport>(to, 2, std::span(memory));
                  },
-                 {.message_bytes = 16384, .longest_ns = 1'000'000}, {.waits_at = waits_at, .least_bytes = least}) {
+                 {.message_bytes = 16384, .longest_ns = an_hour}, {.waits_at = waits_at, .least_bytes = least}) {
     accumulating.open();
   }
   void await(std::size_t offset, std::size_t bytes) {
