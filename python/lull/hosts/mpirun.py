@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -65,8 +66,7 @@ def run_on_hosts(
     if odd := next((word for word in enter if " " in word or ":" in word), None):
         raise LullError(asked, f"mpirun cannot call {odd}: its path has a space or a colon", "install Lull elsewhere")
     mpirun = [
-        *(mpirun_here, "-n", str(pes), "--oversubscribe", "--bind-to", "none"),
-        *("--host", ",".join(f"{host.address}:{count}" for host, count in zip(hosts, slots, strict=True))),
+        *(mpirun_here, "-n", str(pes), "--oversubscribe", "--bind-to", "none", "--host", host_list(hosts, slots)),
         *options_of_daemons(mpirun_here, " ".join(enter)),
         *command,
     ]
@@ -86,6 +86,14 @@ def run_on_hosts(
 def of_open_mpi(name: str) -> str | None:
     """Open MPI's command `name`, or None; alternatives may assign the plain name to another library."""
     return next((found for word in (f"{name}.openmpi", name) if (found := shutil.which(word))), None)
+
+
+def host_list(hosts: Sequence[Host], slots: Sequence[int]) -> str:
+    """The value of Open MPI's option `--host`, for an `mpirun` that runs on the first host."""
+    # Of a host with an address of its own, PRRTE 3 ignores the number of slots.
+    here = hosts[0].name if hosts[0].named else socket.gethostname()
+    names = [here, *(host.address for host in hosts[1:])]
+    return ",".join(f"{name}:{count}" for name, count in zip(names, slots, strict=True))
 
 
 def version_of(mpirun: str) -> int:

@@ -14,7 +14,7 @@ import pytest
 from bounds import TIMEOUT_S
 from conftest import Lull, gone, processes_with, wait_until
 from lull.mpi.waiting import policies, waiting_by
-from mpi_libraries import ENVIRONMENT
+from mpi_libraries import ENVIRONMENT, HAS_OPEN_MPI_5, second_without
 from own_segments import shared_segments
 from places import PROGRAMS
 
@@ -67,7 +67,7 @@ def run(job: Lull, policy: str | None, ranks: int, *command: object, **env: str)
 
 def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
     assert done.returncode == 0, done.stderr
-    return sorted(done.stdout.splitlines())
+    return sorted(done.stdout.replace("\0", "").splitlines())  # PRRTE, now and then, sends one more byte, a zero
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 8])
@@ -219,9 +219,8 @@ def test_a_killed_sleeper_ends_the_job(job: Lull, programs: Path) -> None:
 
 def test_a_rank_without_lull_is_no_danger(job: Lull, programs: Path) -> None:
     environment = waiting_by("adaptive", {**job.environment(), **AS_ROOT})
-    plain = ["env", "-u", "LULL_WAIT", str(programs / "mpi_waits"), "long", "1"]
     done = subprocess.run(
-        [*mpirun(1, programs / "mpi_waits", "long", "1"), ":", "-n", "1", *plain],
+        mpirun(2, *second_without("LULL_WAIT"), programs / "mpi_waits", "long", "1"),
         cwd=job.folder,
         env=environment,
         capture_output=True,
@@ -233,6 +232,7 @@ def test_a_rank_without_lull_is_no_danger(job: Lull, programs: Path) -> None:
     assert len(done.stdout.splitlines()) == 2
 
 
+@pytest.mark.skipif(HAS_OPEN_MPI_5, reason="Open MPI 5 tells of messages in any pml")
 def test_where_nothing_tells_of_messages_the_library_waits_and_a_line_says_so(job: Lull, programs: Path) -> None:
     done = run(job, "adaptive", 2, programs / "mpi_waits", "long", "0.1", OMPI_MCA_pml_monitoring_enable="1")
     assert len(lines(done)) == 2

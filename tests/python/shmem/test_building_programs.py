@@ -12,6 +12,7 @@ import pytest
 from bounds import TIMEOUT_S
 from conftest import Lull, compiled
 from lull.base.installed import executable
+from mpi_libraries import HAS_OPEN_MPI_5
 from places import EXAMPLES, TOP
 
 pytestmark = pytest.mark.in_turn(2)
@@ -244,7 +245,8 @@ def test_mpi_and_openshmem_begin_and_end_in_either_order(
 ) -> None:
     flags = [*say("mpicc", "-showme:compile").split(), *say("mpicc", "-showme:link").split()]
     program = compiled("mpi/with_mpi.c", tmp_path, *flags)
-    for begins in ("mpi", "shmem"):
+    # The MPI_Init of Open MPI 5.0.7 fails if any other code has called PMIx_Init before.
+    for begins in ("mpi",) if HAS_OPEN_MPI_5 else ("mpi", "shmem"):
         for ends in ("mpi", "shmem"):
             printed = say(*launcher, program, begins, ends, env={"LULL_NODES": nodes})
             assert printed == "4 ranks are PEs\n", f"{begins} begins, {ends} ends"

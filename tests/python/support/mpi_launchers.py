@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.hosts import enter_host
-from lull.hosts.mpirun import distributed, options_of_daemons
+from lull.hosts.mpirun import distributed, host_list, options_of_daemons
 from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
 
 # Containers and CI are root.
@@ -43,7 +43,7 @@ class Launcher:
         each = -(-ranks // len(hosts))
         words = {
             "hosts": ",".join(host.address for host in hosts),
-            "slots": ",".join(f"{host.address}:{each}" for host in hosts),
+            "slots": host_list(hosts, [each] * len(hosts)),
             "each": str(each),
             "agent": str(agent),
         }

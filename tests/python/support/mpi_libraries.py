@@ -29,6 +29,13 @@ ENVIRONMENT = {
 }
 
 
+def second_without(variable: str) -> list[str]:
+    """The words before a program by which the second of its ranks starts without a variable."""
+    # Not `mpirun … : …`, with which the mpirun of PRRTE 3.0 crashes.
+    rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+    return ["sh", "-c", f'[ "{rank}" != 1 ] || unset {variable}; exec "$@"', "sh"]
+
+
 @dataclass(frozen=True)
 class MpiLibrary:
     """An MPI library: a package of PyPI, or one of Debian by its name among the alternatives."""
@@ -130,7 +137,7 @@ OPEN_MPI, MPICH = LIBRARIES
 # Each library in whose programs ranks wait by a policy, with each of its transports.
 SETUPS = {
     "openmpi": Setup(OPEN_MPI),
-    "openmpi-ucx": Setup(OPEN_MPI, PML_UCX),
+    "openmpi-ucx": Setup(OPEN_MPI, {**PML_UCX, "OMPI_MCA_osc": "^rdma"}),  # between hosts, rdma needs ob1
     "mpich": Setup(MPICH),
     **{one.name: Setup(one) for one in OF_PYPI},
 }
