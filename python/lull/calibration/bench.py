@@ -14,7 +14,6 @@ from lull.base import installed
 from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import Interrupts
-from lull.job.launcher import LAUNCHERS
 
 PROGRAM: Final = "lull-calibrate"
 # Settings of the user that would change the measurements.
@@ -25,12 +24,6 @@ def own_launcher(pes: int, nodes: int = 1) -> list[str]:
     """Lull's launcher for `pes` processes on `nodes` emulated nodes of this machine."""
     split = ["--nodes", str(nodes)] if nodes > 1 else []
     return [str(installed.launcher()), "-n", str(pes), *split, "--"]
-
-
-def is_launcher(words: Sequence[str]) -> bool:
-    """Whether a command begins with a known launcher, including `lull run`."""
-    first = Path(words[0]).name if words else ""
-    return first in LAUNCHERS or (first == "lull" and list(words[1:2]) == ["run"])
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from lull.base.errors import LullError, UsageError
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.whole_file import write_whole
 from lull.calibration.assembly import Circumstances, machine_of
-from lull.calibration.bench import Bench, is_launcher
+from lull.calibration.bench import Bench
 from lull.calibration.parts import parts
 from lull.calibration.state import CalibrationConditions, CalibrationState
+from lull.job.launchers import starts_ranks
 from lull.measurement.progress import RunsProgress
 from lull.model.machine import BY_HAND, Machine, kept_machine, read_machine_file
 from lull.model.machine_text import machine_text
@@ -49,7 +50,7 @@ def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
     out = wanted.out or kept_machine()
     if out is None:
         raise UsageError("keep the machine file", "neither XDG_CONFIG_HOME nor HOME is set", "name a place with --out")
-    if wanted.launcher and not is_launcher(wanted.launcher):
+    if wanted.launcher and not starts_ranks(wanted.launcher):
         words = f"{wanted.launcher[0]} is not a known launcher"
         raise UsageError("calibrate", words, "lull calibrate -- mpirun -n 2 --host A,B")
     if not wanted.storage.is_dir():

@@ -54,7 +54,7 @@ def calibrate(
     """
     from lull.base.errors import UsageError
     from lull.calibration.screen import show
-    from lull.job.launcher import find_place
+    from lull.job.launchers import find_place
     from lull.model.machine import HERE, read_machine
 
     if show_only:

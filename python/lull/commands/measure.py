@@ -13,7 +13,7 @@ from lull import record
 from lull.base.errors import LullError, UsageError
 from lull.base.native import checked_settings, unknown_variables
 from lull.base.text import readable
-from lull.job.launcher import find_place
+from lull.job.launchers import find_place
 from lull.measurement import launched
 from lull.measurement.command import Command
 from lull.measurement.command_file import read_commands

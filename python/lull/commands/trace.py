@@ -60,7 +60,7 @@ def record_command(
     out: Path | None, label: str | None, hz: float | None, keep_raw: bool, quiet: bool, cmd: tuple[str, ...]
 ) -> int:
     """Run CMD and record every MPI call that its processes make; options after CMD are its own."""
-    from lull.job.launcher import find_place
+    from lull.job.launchers import find_place
     from lull.measurement.messages import say
     from lull.record.new_folder import default_folder
     from lull.trace.recording import Recording, record_trace

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from lull.base.errors import LullError
 from lull.job.election import Line, Reader, elect
-from lull.job.launcher import JobRank
+from lull.job.launchers import JobRank
 from lull.job.node import Identity, digest, take_anchor
 from lull.job.node_exchange import NodeExchange
 from lull.job.part import MeasurementRequest, Report, compose

@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 
 from lull.base.errors import UsageError
-from lull.job.launcher import JobRank, find_place, nodes_allocated
+from lull.job.launchers import JobRank, find_place, nodes_allocated
 
 
 class Siblings(Enum):

@@ -22,7 +22,7 @@ from lull.base.guard import GRACE_S, CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.terminal import output
 from lull.base.text import readable
-from lull.job.launcher import JobRank
+from lull.job.launchers import JobRank
 from lull.job.node import this_node
 from lull.job.node_agent import Job, NodeAgent
 from lull.job.node_exchange import NodeExchange

@@ -12,7 +12,7 @@ from lull import record
 from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError
 from lull.base.interrupts import Interrupts
-from lull.job.launcher import LAUNCHERS, nodes_allocated
+from lull.job.launchers import nodes_allocated, starts_ranks
 from lull.live.published import Publisher
 from lull.measurement.command import Command, Recording
 from lull.measurement.interleave import Turn
@@ -51,7 +51,7 @@ def measure_commands(
         tells: Whether to print the summary and the comparison.
     """
     nodes = nodes_allocated(os.environ)
-    if nodes > 1 and any(Path(command.argv[0]).name in LAUNCHERS for command in commands):
+    if nodes > 1 and any(starts_ranks(command.argv) for command in commands):
         say(missing_nodes(f"this job has {nodes} nodes, and only this one is read"))
     meter = Meter(record.this_host().node, asked.hz)
     for line in meter.not_read:

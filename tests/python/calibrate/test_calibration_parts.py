@@ -9,10 +9,11 @@ import pytest
 
 from lull.base.errors import UsageError
 from lull.calibration.assembly import Circumstances, figure_of, machine_of
-from lull.calibration.bench import _line_of, is_launcher
+from lull.calibration.bench import _line_of
 from lull.calibration.calibrate import written_by_hand
 from lull.calibration.parts import Observed, frequency_steps
 from lull.calibration.state import CalibrationConditions, CalibrationState
+from lull.job.launchers import starts_ranks
 from lull.model.machine import Machine
 from lull.model.machine_text import machine_text
 from lull.record import EnergyKind, Host
@@ -152,8 +153,8 @@ def test_frequency_steps_are_those_of_cpufreq(tmp_path: Path) -> None:
 
 
 def test_launchers_are_known() -> None:
-    assert is_launcher(["/usr/bin/mpirun", "-n", "2"]) and is_launcher(["lull", "run", "-n", "2"])
-    assert not is_launcher(["lull", "measure"]) and not is_launcher(["./app"]) and not is_launcher([])
+    assert starts_ranks(["/usr/bin/mpirun", "-n", "2"]) and starts_ranks(["lull", "run", "-n", "2"])
+    assert not starts_ranks(["lull", "measure"]) and not starts_ranks(["./app"]) and not starts_ranks([])
 
 
 def test_what_a_launcher_said_is_told_in_a_line() -> None:

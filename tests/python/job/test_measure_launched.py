@@ -14,7 +14,7 @@ import pytest
 from bounds import TIMEOUT_S
 from conftest import Lull, catches, cpu_s, processes_with, wait_until
 from lull import record
-from lull.job.launcher import JobRank
+from lull.job.launchers import JobRank
 from lull.job.siblings import Siblings, siblings_of
 from lull.record import Domain, Repeat, Run
 from records import output
@@ -360,7 +360,7 @@ def test_jobs_of_ranks_can_be_appended(job: Lull) -> None:
 
 
 def test_other_nodes_of_an_allocation_are_pointed_out_once(job: Lull, tmp_path: Path) -> None:
-    job.env["SLURM_JOB_NUM_NODES"] = "2"
+    job.env.update(SLURM_JOB_ID="7", SLURM_JOB_NUM_NODES="2", SLURM_JOB_END_TIME="4102444800")
     fake = tmp_path / "srun"
     fake.write_text("#!/bin/sh\nexit 0\n")
     fake.chmod(0o755)

@@ -3,7 +3,6 @@
 import pyarrow as pa
 import pytest
 
-from lull.job.launcher import JobRank, expand_counts, find_place, nodes_allocated
 from lull.job.node import clock_error_s, take_anchor
 from lull.record import SAMPLES_SCHEMA, Combination, Metric, Rank, Run
 from lull.record.merging import merge, ranges
@@ -196,53 +195,3 @@ def test_an_anchor_is_narrow_and_the_clock_has_a_doubt_or_none() -> None:
     assert take_anchor().width_ns < 10_000_000
     error = clock_error_s()
     assert error is None or 0 <= error < 1000
-
-
-OPEN_MPI = {"PMIX_NAMESPACE": "1234", "PMIX_RANK": "2", "OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "4"}
-SLURM = {"SLURM_JOB_ID": "77", "SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "8", "SLURM_STEP_ID": "0"}
-
-
-@pytest.mark.parametrize(
-    ("env", "place"),
-    [
-        ({}, None),
-        (OPEN_MPI, JobRank("Open MPI", "1234", 2, 4)),
-        ({**OPEN_MPI, **SLURM}, JobRank("Open MPI", "1234", 2, 4)),
-        (SLURM, JobRank("Slurm", "77 0", 3, 8)),
-        (
-            {**SLURM, "SLURM_STEP_TASKS_PER_NODE": "4(x2)", "SLURM_NODEID": "1"},
-            JobRank("Slurm", "77 0", 3, 8, 4),
-        ),
-        (
-            {**SLURM, "PMIX_RANK": "3", "PMIX_NAMESPACE": "slurm.pmix.77.0"},
-            JobRank("PMIx", "slurm.pmix.77.0 77 0", 3, 8),
-        ),
-        ({"PMI_RANK": "1", "PMI_SIZE": "2"}, JobRank("PMI", "", 1, 2)),
-        ({"SLURM_JOB_ID": "77", "SLURM_PROCID": "0", "SLURM_NTASKS": "8"}, None),  # a batch script
-        ({**SLURM, "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1"}, None),  # srun --pty bash
-        ({**SLURM, "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "PMIX_RANK": "0"}, None),  # with --mpi=pmix
-    ],
-)
-def test_the_place_in_a_job_is_found_in_the_environment(env: dict[str, str], place: JobRank | None) -> None:
-    assert find_place(env) == place
-
-
-@pytest.mark.parametrize(
-    "env",
-    [
-        {"PMIX_RANK": "0"},
-        {"PMI_RANK": "2", "PMI_SIZE": "2"},
-        {"PMI_RANK": "-1", "PMI_SIZE": "2"},
-        {"OMPI_COMM_WORLD_RANK": "x", "OMPI_COMM_WORLD_SIZE": "2"},
-    ],
-)
-def test_a_place_that_makes_no_sense_is_refused(env: dict[str, str]) -> None:
-    with pytest.raises(Exception, match="find the place in the job"):
-        find_place(env)
-
-
-def test_counts_by_node_are_read_as_slurm_writes_them() -> None:
-    assert expand_counts("4(x2),1") == [4, 4, 1]
-    assert expand_counts("") == []
-    assert nodes_allocated({"SLURM_JOB_NUM_NODES": "3"}) == 3
-    assert nodes_allocated({}) == 1

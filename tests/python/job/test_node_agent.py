@@ -7,7 +7,7 @@ import pytest
 from conftest import wait_until
 from lull.job import node_agent
 from lull.job.election import Line, Reader, elect
-from lull.job.launcher import JobRank
+from lull.job.launchers import JobRank
 from lull.job.node import this_node
 from lull.job.node_agent import Job, NodeAgent
 from lull.job.part import MeasurementRequest

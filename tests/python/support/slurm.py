@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+# Heterogeneous jobs are started by sched/backfill alone.
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sinfo", "setpriv")
 UP_S = 60.0
 CPUS = 4  # per node, whatever the machine has
@@ -40,7 +41,8 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
-SchedulerType=sched/builtin
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=1
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
@@ -62,12 +64,22 @@ def missing() -> str:
 class Cluster:
     folder: Path
 
+    @property
+    def configuration(self) -> str:
+        return str(self.folder / "slurm.conf")
+
     def srun(
         self, *words: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None, timeout: float = 60
     ) -> subprocess.CompletedProcess[str]:
+        return self.run("srun", *words, env=env, cwd=cwd, timeout=timeout)
+
+    def run(
+        self, *words: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None, timeout: float = 60
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command of Slurm, or one that starts some."""
         return subprocess.run(
-            ["srun", *words],
-            env={**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), **(env or {})},
+            words,
+            env={**os.environ, "SLURM_CONF": self.configuration, **(env or {})},
             cwd=cwd,
             capture_output=True,
             text=True,
