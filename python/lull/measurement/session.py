@@ -12,13 +12,14 @@ from lull import record
 from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError
 from lull.base.interrupts import Interrupts
-from lull.job.launchers import nodes_allocated, starts_ranks
+from lull.job.launchers import find_allocation, nodes_allocated, seconds_left, starts_ranks
 from lull.live.published import Publisher
 from lull.measurement.command import Command, Recording
 from lull.measurement.interleave import Turn
 from lull.measurement.live_line import LiveLine, is_wanted
 from lull.measurement.messages import print_command, print_comparison, print_repeat, say
 from lull.measurement.repeat import MeasuredRepeat
+from lull.measurement.time_limit import TimeLimit
 from lull.measurement.turns import Plan, run_in_turn
 from lull.measurement.watch import Observer, Watch
 from lull.meter.idle_power import measure_idle
@@ -78,6 +79,8 @@ def measure_commands(
 def _run(commands: Sequence[Command], asked: SessionRequest, meter: Meter, may_rename: bool) -> str:
     """Run all commands in turn and save each repeat; return the reason for the stop, in words."""
     tell = _teller(commands, asked)
+    runs = sum(command.warmup + asked.plan.runs for command in commands)
+    limit = TimeLimit(find_allocation(os.environ), runs, lambda: seconds_left(os.environ))
     with Interrupts() as interrupts:
         idle = [] if asked.idle_s is None else _idle(meter, asked.idle_s, interrupts)
         how = Recording(meter, asked.hz, asked.settings, idle, may_rename)
@@ -85,6 +88,8 @@ def _run(commands: Sequence[Command], asked: SessionRequest, meter: Meter, may_r
         def ended(turn: Turn[Command], measured: MeasuredRepeat) -> None:
             turn.of.save(how)
             tell(turn, measured)
+            if line := limit.warning(measured.repeat.wall_s):
+                say(line)
 
         with Watch(record.this_host().node, meter, asked.plan.runs, _observers(asked)) as watch:
             return run_in_turn(commands, asked.plan, meter, interrupts, begins=watch.begins, ended=ended)

@@ -101,3 +101,11 @@ def per(metric: str) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """A number with its noun: 1 gap, 2 gaps."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it, rounded down: 95 s, 12 min, 3 h 20 min."""
+    minutes = int(seconds) // 60
+    if minutes < 2:
+        return f"{int(seconds)} s"
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

@@ -46,6 +46,7 @@ def test_ratios_and_shares():
     assert [formatting.percent(v) for v in (-0.05, -0.3891, -0.0001)] == ["−5.0 %", "−39 %", "0.0 %"]
     assert [formatting.probability(p) for p in (None, 0.0002, 0.0123, 0.5)] == ["–", "< 0.001", "0.012", "0.50"]
     assert [formatting.count(1, "gap"), formatting.count(2, "gap")] == ["1 gap", "2 gaps"]
+    assert [formatting.duration(s) for s in (0, 95.9, 720, 12_059)] == ["0 s", "95 s", "12 min", "3 h 20 min"]
 
 
 def test_ranges_share_a_unit_and_differences_have_a_sign():
