@@ -18,9 +18,6 @@
 namespace lull::mpi {
 namespace {
 
-constexpr const char* sizes_on_node[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
-                                         "PALS_LOCAL_SIZE"};
-
 constexpr int none = -1;
 
 // `none` if it is not a number.
@@ -51,10 +48,15 @@ int tasks_of_node(std::string_view counts, int node) {
   return 0;
 }
 
+// Whether Flux has started this rank. mpirun inherits its variables, as it does Slurm's.
+bool is_task_of_flux(int rank, int ranks) {
+  return number_of(task_of_flux()) == rank && number_in("FLUX_JOB_SIZE") == ranks;
+}
+
 // One process serves all processes of a job on a node. PMIx gives its address; Hydra, of MPICH and Intel MPI, a socket
-// that is connected with it. Other tasks of Slurm are identified by job, step and node.
+// that is connected with it. Other tasks of Slurm and of PALS are identified by job, step and node.
 std::string server_on_this_node(bool by_slurm) {
-  if (const char* const address = server_of_pmix()) return address;
+  if (const char* const address = server_of_pmix(); address != nullptr && !started_by_hydra()) return address;
   pid_t server = getppid();
   if (const int socket = number_in("PMI_FD"); socket != none) {
     ucred peer{};
@@ -65,6 +67,8 @@ std::string server_on_this_node(bool by_slurm) {
     for (const char* const variable : {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_NODEID"})
       step += fmt::format("{}.", number_in(variable));
     return step;
+  } else if (const char* const job = job_of_pals(); job != nullptr && node_of_pals() != nullptr) {
+    return fmt::format("{}.{}", job, node_of_pals());
   }
   // With its start, which tells it from an earlier process with this number.
   std::ifstream file(fmt::format("/proc/{}/stat", server));
@@ -103,9 +107,10 @@ node_of_job find_node_of_job(int rank, int ranks) {
   if (const char* const counts = variable_of_environment("SLURM_STEP_TASKS_PER_NODE");
       found.ranks == 0 && by_slurm && counts != nullptr)
     found.ranks = tasks_of_node(counts, number_in("SLURM_NODEID"));
+  if (found.ranks == 0 && is_on_one_node_of_flux() && is_task_of_flux(rank, ranks)) found.ranks = ranks;
   if (rank_of_launcher() == nullptr) found.ranks = 1;  // started without a launcher
   if (ranks == 1) found.ranks = 1;
-  const char* const job = job_of_pmix();
+  const char* const job = started_by_hydra() ? nullptr : job_of_pmix();
   const std::string id = ranks == 1 ? std::to_string(getpid())
                                     : fmt::format("{}@{}{}", job != nullptr ? job : "", server_on_this_node(by_slurm),
                                                   job != nullptr ? "" : memory_of_mpich());

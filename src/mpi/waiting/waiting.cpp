@@ -175,7 +175,7 @@ std::unique_ptr<attached> attach(const library_of_waiting& library) {
   if (node.ranks <= 0 || node.ranks > library.ranks)
     return declined(
         "the launcher does not say how many ranks share a node (OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS, "
-        "SLURM_STEP_TASKS_PER_NODE)");
+        "PALS_LOCAL_SIZE, JSM_NAMESPACE_LOCAL_SIZE, SLURM_STEP_TASKS_PER_NODE, or FLUX_JOB_NNODES if it is 1)");
   process.spans_nodes = library.ranks > node.ranks;
   process.bells = node_bells::join(node.name, library.rank, node.ranks);
   if (!process.bells) return declined("shared memory for wake-ups: " + describe_errno(errno));

@@ -40,6 +40,7 @@ def test_variables_of_lull_that_are_read_are_settings() -> None:
 
 
 def test_variables_of_launchers_are_named_in_one_file() -> None:
-    ranks = re.compile(r'"(PMIX?_RANK|OMPI_COMM_WORLD_RANK|SLURM_PROCID|PMIX_NAMESPACE|PMI_JOBID|PMIX_SERVER_URI2)"')
+    rank = r"PMIX?_RANK|OMPI_COMM_WORLD_RANK|SLURM_PROCID|FLUX_TASK_RANK|PALS_RANKID"
+    ranks = re.compile(rf'"({rank}|PMIX_NAMESPACE|PMI_JOBID|PMIX_SERVER_URI2)"')
     naming = {path.relative_to(TOP) for path, text in sources() if ranks.search(text)}
     assert naming == {Path("src/base/launcher.hpp")}

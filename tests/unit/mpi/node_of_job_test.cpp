@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/descriptor.hpp"
+#include "base/launcher.hpp"
 
 namespace lull::mpi {
 namespace {
@@ -66,12 +67,8 @@ TEST(node_of_job, of_a_job_that_is_not_spawned_depends_on_no_memory) {
   EXPECT_EQ(find_node_of_job(0, 2).name, first);
 }
 
-class node_of_step : public testing::Test {
+class node_by_variables : public testing::Test {
  protected:
-  void SetUp() override {
-    set({{"SLURM_JOB_ID", "7"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NODEID", "1"}, {"SLURM_PROCID", "3"}});
-    set({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_TASKS_PER_NODE", "3,2(x2),1"}});
-  }
   void TearDown() override {
     for (const std::string& name : set_) unsetenv(name.c_str());
   }
@@ -83,6 +80,47 @@ class node_of_step : public testing::Test {
   }
 
   std::set<std::string> set_;
+};
+
+TEST_F(node_by_variables, of_flux_has_all_ranks_if_it_is_the_only_one) {
+  set({{"FLUX_TASK_RANK", "1"}, {"FLUX_JOB_SIZE", "4"}, {"FLUX_JOB_NNODES", "1"}});
+  EXPECT_EQ(find_node_of_job(1, 4).ranks, 4);
+  EXPECT_EQ(find_node_of_job(0, 2).ranks, 0);  // of mpirun, within a task
+  set({{"FLUX_JOB_NNODES", "2"}});
+  EXPECT_EQ(find_node_of_job(1, 4).ranks, 0);
+}
+
+TEST_F(node_by_variables, of_pals_has_a_name_by_job_and_node) {
+  set({{"PALS_RANKID", "1"}, {"PALS_LOCAL_SIZE", "4"}, {"PALS_APID", "0f5e"}, {"PALS_NODEID", "0"}});
+  const node_of_job first = find_node_of_job(1, 8);
+  EXPECT_EQ(first.ranks, 4);
+  for (const char* const variable : {"PALS_APID", "PALS_NODEID"}) {
+    set({{variable, "2"}});
+    EXPECT_NE(find_node_of_job(1, 8).name, first.name) << variable;
+  }
+}
+
+TEST_F(node_by_variables, of_jsrun_has_the_ranks_that_it_says) {
+  set({{"JSM_NAMESPACE_RANK", "5"}, {"JSM_NAMESPACE_LOCAL_SIZE", "3"}});
+  EXPECT_EQ(find_node_of_job(5, 6).ranks, 3);
+}
+
+TEST_F(node_by_variables, of_hydra_ignores_the_pmix_of_the_shell_that_started_mpiexec) {
+  set({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}});
+  const node_of_job without = find_node_of_job(1, 2);
+  set({{"PMIX_RANK", "0"},
+       {"PMIX_NAMESPACE", "slurm.pmix.3.0"},
+       {"PMIX_SERVER_URI2", "pmix-server.5;tcp4://127.0.0.1:1"}});
+  EXPECT_EQ(find_node_of_job(1, 2).name, without.name);
+  EXPECT_FALSE(is_reporter());
+}
+
+class node_of_step : public node_by_variables {
+ protected:
+  void SetUp() override {
+    set({{"SLURM_JOB_ID", "7"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NODEID", "1"}, {"SLURM_PROCID", "3"}});
+    set({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_TASKS_PER_NODE", "3,2(x2),1"}});
+  }
 };
 
 TEST_F(node_of_step, has_the_tasks_that_slurm_says) {
