@@ -30,7 +30,7 @@ void* opened(bool registers) {
   if (void* const found = dlopen(file, RTLD_NOW)) return found;
   const std::string failure = last_failure();
   if (void* const found = dlopen(LULL_UCX_FOLDER "/libucp.so.0", RTLD_NOW)) return found;
-  throw error("load UCX", failure, "install it (libucx0), or run all processes on one node");
+  throw error("load UCX", failure, "install it (lull doctor says how), or run all processes on one node");
 }
 
 void load(bool registers) {

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lull import _core
 from lull.base.errors import LullError
+from lull.base.packages import this_system
 
 
 class NotFoundError(LullError):
@@ -74,7 +75,9 @@ def launcher() -> Path:
     try:
         ctypes.CDLL("libpmix.so.2")
     except OSError as error:
-        raise LullError("start processes", "libpmix.so.2 is not on this machine", "apt install libpmix2") from error
+        raise LullError(
+            "start processes", "libpmix.so.2 is not on this machine", this_system().install("pmix")
+        ) from error
     return path
 
 

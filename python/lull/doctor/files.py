@@ -25,12 +25,12 @@ def _hdf5(machine: Machine) -> Finding:
             "HDF5",
             "missing",
             "Lull was built without it: blocks of variables are not written",
-            "apt install libhdf5-dev, and install Lull again",
+            f"{machine.system.install('hdf5-headers')}, and install Lull again",
         )
     libraries = libraries_of(machine, module)
     library = next((path for name, path in libraries.items() if name.startswith("libhdf5")), None)
     if library is None:
-        return Finding("HDF5", "missing", f"{module} finds no libhdf5", "apt install libhdf5-dev")
+        return Finding("HDF5", "missing", f"{module} finds no libhdf5", machine.system.install("hdf5-headers"))
     return Finding("HDF5", "works", f"{_hdf5_version(library)} in {library}")
 
 
@@ -46,7 +46,7 @@ def _hdf5_version(library: Path) -> str:
 def _otf2(machine: Machine) -> Finding:
     if not _core.HAS_OTF2:
         words = "Lull was built without it: no traces"
-        return Finding("OTF2", "missing", words, "apt install libopen-trace-format2-dev, and install Lull again")
+        return Finding("OTF2", "missing", words, f"{machine.system.install('otf2-headers')}, and install Lull again")
     libraries = libraries_of(machine, Path(_core.__file__))
     library = next((path for name, path in libraries.items() if "otf2" in name or "trace-format2" in name), None)
     words = str(library) if library else "within Lull's native module"

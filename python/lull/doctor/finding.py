@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from lull.base.packages import System
+from lull.doctor.container import Container, container_of
+
 State = Literal["works", "limited", "off", "missing"]
 
 TRY_S = 30.0  # time limit of a test program
@@ -46,6 +49,18 @@ class Machine:
     def is_this(self) -> bool:
         """Whether it is the machine that this runs on, so that programs can be tried."""
         return self.sysroot == Path("/")
+
+    @property
+    def container(self) -> Container | None:
+        """The container that this is, if it is one."""
+        return container_of(self.sysroot, self.environment)
+
+    @property
+    def system(self) -> System:
+        """Its packages, and what this user can do about those that are missing."""
+        inside = self.container
+        is_root = os.geteuid() == 0 if self.is_this else True
+        return System(self.read("/etc/os-release"), self.environment, is_root, inside.image if inside else "")
 
     def below(self, path: str) -> Path:
         """The file that is at `path` on this machine."""

@@ -12,15 +12,17 @@ from lull.mpi.preload import is_known
 
 FLAVOURS = {"Open MPI": ("liblull-mpi-openmpi.so", "libmpi.so.40"), "MPICH": ("liblull-mpi-mpich.so", "libmpich.so.12")}
 
+HEADERS = {"Open MPI": "openmpi-headers", "MPICH": "mpich-headers"}
+
 
 def look(machine: Machine) -> list[Finding]:
     """Check the launchers, and which MPI programs Lull can interpose."""
     if not machine.is_this:
         return []
-    found = [*_launcher(machine, "mpirun", "install openmpi-bin or mpich"), *_slurm(machine)]
-    there = _libraries(machine)
+    found = [*_launcher(machine, "mpirun", f"{machine.system.install('openmpi')} (or MPICH)"), *_slurm(machine)]
+    there = libraries_of_mpi(machine)
     for name, (ours, theirs) in FLAVOURS.items():
-        found.append(_flavour(name, installed.library(ours), there.get(theirs)))
+        found.append(_flavour(machine, name, installed.library(ours), there.get(theirs)))
     others = sorted(there.keys() - {theirs for _, theirs in FLAVOURS.values()})
     if others:
         found.append(Finding("other MPI libraries", "works", ", ".join(f"{name} in {there[name]}" for name in others)))
@@ -56,20 +58,22 @@ def _slurm(machine: Machine) -> list[Finding]:
     return [Finding("srun", "works", f"{path}, with pmix: lull run and srun --mpi=pmix")]
 
 
-def _libraries(machine: Machine) -> dict[str, Path]:
+def libraries_of_mpi(machine: Machine) -> dict[str, Path]:
     """The MPI libraries that the loader knows: name → file."""
     _, said = machine.output_of([machine.program("ldconfig") or "/sbin/ldconfig", "-p"])
     lines = (re.match(r"\s*(\S+) \(.*\) => (/\S+)", line) for line in said.splitlines())
     return {match[1]: Path(match[2]) for match in lines if match and is_known(match[1])}
 
 
-def _flavour(name: str, ours: Path, theirs: Path | None) -> Finding:
+def _flavour(machine: Machine, name: str, ours: Path, theirs: Path | None) -> Finding:
     what = f"programs of {name}"
     if theirs is None and not ours.is_file():
         return Finding(what, "missing", f"{name} is not here, nor was it when Lull was built")
     if not ours.is_file():
         words = f"{theirs} is here, but Lull was built without it"
-        return Finding(what, "missing", words, f"install Lull again where the headers of {name} are")
+        fix = f"{machine.system.install(HEADERS[name])}, and install Lull again"
+        return Finding(what, "missing", words, fix)
     if theirs is None:
-        return Finding(what, "limited", f"Lull knows them, and the loader knows no {name} here", "load its module")
+        fix = machine.system.install(HEADERS[name].removesuffix("-headers"))
+        return Finding(what, "limited", f"Lull knows them, and the loader knows no {name} here", fix)
     return Finding(what, "works", f"traced, waited for and staged; {theirs}")

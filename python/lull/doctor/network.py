@@ -15,6 +15,6 @@ def look(machine: Machine) -> list[Finding]:
         with virtual_hosts(2, Link(rate="1gbit"), prefix="doctor"):
             pass
     except LullError as error:
-        fix = "root, or CAP_SYS_ADMIN and CAP_NET_ADMIN, make them" if "install" not in str(error) else ""
+        fix = "root, or CAP_SYS_ADMIN and CAP_NET_ADMIN, make them" if "there is no program" not in str(error) else ""
         return [Finding("virtual hosts", "missing", str(error), fix)]
     return [Finding("virtual hosts", "works", "made and removed two, with a link of 1 Gbit/s")]

@@ -20,20 +20,6 @@ LIBRARIES = {
     "liblull-stage-programs.so": "lull stage",
 }
 PROGRAMS = ("lull-guard", "lull-launch")
-# Debian packages by the prefix of a library's name. Where the name of a package would contain a version: the package
-# with the headers, which brings the library.
-PACKAGES = {
-    "libucp": "libucx0",
-    "libucs": "libucx0",
-    "libpmix": "libpmix2",
-    "libhwloc": "libhwloc15",
-    "libfmt": "libfmt-dev",
-    "libhdf5": "libhdf5-dev",
-    "libmpich": "libmpich12",
-    "libmpi.": "libopenmpi-dev",
-    "libopen-trace-format2": "libopen-trace-format2-dev",
-    "libotf2": "libopen-trace-format2-dev",
-}
 
 
 def look(machine: Machine) -> list[Finding]:
@@ -58,8 +44,7 @@ def _broken(machine: Machine, path: Path, use: str) -> Finding | None:
     lacking = sorted({line.split()[0] for line in said.splitlines() if "not found" in line})
     if not lacking:
         return None
-    packages = sorted({package for name in lacking for start, package in PACKAGES.items() if name.startswith(start)})
-    fix = f"apt install {' '.join(packages)}" if packages else "install what brings them"
+    fix = machine.system.install_libraries(lacking) or "install what brings them"
     return Finding(what, "missing", f"it lacks {', '.join(lacking)}, and {use} need it", fix, needed=True)
 
 

@@ -20,6 +20,7 @@ from itertools import pairwise
 from lull.base.errors import LullError
 from lull.base.guard import Stream, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.base.packages import this_system
 from lull.hosts import enter_host
 from lull.hosts.virtual import INTERFACE, Host
 
@@ -56,7 +57,7 @@ def run_on_hosts(
     asked = f"run on {len(hosts)} host{'s' * (len(hosts) > 1)}"
     mpirun_here = of_open_mpi("mpirun")
     if mpirun_here is None:
-        raise LullError(asked, "there is no mpirun of Open MPI", "install openmpi-bin")
+        raise LullError(asked, "there is no mpirun of Open MPI", this_system().install("openmpi"))
     if bind:
         for host, cores in zip(hosts, distributed(sorted(os.sched_getaffinity(0)), len(hosts)), strict=True):
             os.sched_setaffinity(host.anchor, cores)

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lull.base.errors import LullError, UsageError, describe_os_error
+from lull.base.packages import this_system
 
 INTERFACE = "lull0"  # the only interface of every host, with the same name on all
 _NETWORK = "10.91.7"
@@ -134,7 +135,7 @@ def virtual_hosts(
         raise UsageError(asked, f"it must be 1 to {MOST_HOSTS}")
     for program in ("ip", "tc", "nsenter", "unshare", "hostname"):
         if shutil.which(program) is None:
-            raise LullError(asked, f"there is no program {program}", "install iproute2 and util-linux")
+            raise LullError(asked, f"there is no program {program}", this_system().install("namespaces"))
     with ExitStack() as stack:
         hosts = [
             Host(name, address_of(index), stack.enter_context(_anchor(asked, name)), named)

@@ -17,12 +17,12 @@ from pydantic import Field
 from lull import _core
 from lull.base.errors import LullError
 from lull.base.native import native_errors
+from lull.base.packages import this_system
 from lull.record import Model
 
 STATES = ("compute", "late sender", "late receiver", "imbalance", "polling", "transfer", "files", "setup")
 WAITING = STATES[1:5]
 BINS = 240
-MISSING = "install libopen-trace-format2-dev and build Lull again"
 
 Progress = Callable[[int, int], bool]
 
@@ -169,7 +169,9 @@ class Analysis:
 def require_otf2(asked: str) -> None:
     """Raise `LullError` if Lull was built without OTF2."""
     if not _core.HAS_OTF2:
-        raise LullError(asked, "this Lull was built without OTF2", MISSING)
+        raise LullError(
+            asked, "this Lull was built without OTF2", f"{this_system().install('otf2-headers')}, and build Lull again"
+        )
 
 
 def analyse(path: Path, *, bins: int = BINS, progress: Progress | None = None) -> Analysis:

@@ -121,7 +121,7 @@ def test_libraries_that_are_lacking_are_named_with_their_package(
     (tmp_path / "bin").mkdir()
     lacking = ("ldd", "echo '\tlibucp.so.0 => not found'; echo '\tlibc.so.6 => /lib/libc.so.6 (0x1)'")
     found = named(parts.look(without_programs(tmp_path / "bin", lacking)), "liblull-shmem.so")
-    assert "lacks libucp.so.0" in found.found and found.fix == "apt install libucx0"
+    assert "lacks libucp.so.0" in found.found and found.fix == Machine().system.install_libraries(["libucp.so.0"])
 
 
 def test_a_native_module_that_cannot_be_loaded_is_told() -> None:
