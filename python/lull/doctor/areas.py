@@ -11,6 +11,7 @@ from lull.doctor.finding import Finding, Machine
 # Heading, and the module whose look() checks the area. Modules are imported late, so that problems of Lull's native
 # module can be reported.
 AREAS = (
+    ("Where", "place"),
     ("Lull", "parts"),
     ("Machine", "machine"),
     ("Energy", "energy"),
@@ -18,6 +19,7 @@ AREAS = (
     ("MPI programs", "mpi"),
     ("Files", "files"),
     ("Virtual hosts", "network"),
+    ("Features", "features"),
 )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Lull
 from lull.base import installed
-from lull.doctor import energy, mpi, network, openshmem, parts
+from lull.doctor import energy, features, mpi, network, openshmem, parts
 from lull.doctor.areas import AREAS, examine
 from lull.doctor.finding import Finding, Machine, last_line
 from lull.doctor.machine import look as look_at_machine
@@ -47,6 +47,8 @@ def test_on_this_machine_all_areas_are_looked_at_and_lull_works(lull: Lull) -> N
     found = {one["what"]: one for area in areas.values() for one in area}
     assert found["2 PEs on a node"]["state"] == found["2 PEs on 2 nodes"]["state"] == "works"
     assert found["native parts"]["state"] == "works"
+    assert found["lull run"]["state"] == found["lull trace"]["state"] == found["lull stage"]["state"] == "works"
+    assert done.stdout.index('"here"') < done.stdout.index('"version"')
     assert all(one["state"] == "works" or one["found"] for one in found.values())
 
 
@@ -107,7 +109,7 @@ def test_a_native_part_that_is_gone_fails_the_examination(tmp_path: Path, monkey
     gone = named(findings, "lull-launch")
     assert gone.state == "missing" and gone.needed and "install Lull again" in gone.fix
     assert openshmem.look(Machine()) == []
-    area = next(iter(examine(Machine())))
+    area = next(area for area in examine(Machine()) if area.name != "Where")
     assert area.name == "Lull" and area.broken
 
 
@@ -122,6 +124,22 @@ def test_libraries_that_are_lacking_are_named_with_their_package(
     lacking = ("ldd", "echo '\tlibucp.so.0 => not found'; echo '\tlibc.so.6 => /lib/libc.so.6 (0x1)'")
     found = named(parts.look(without_programs(tmp_path / "bin", lacking)), "liblull-shmem.so")
     assert "lacks libucp.so.0" in found.found and found.fix == Machine().system.install_libraries(["libucp.so.0"])
+
+
+def test_commands_that_do_not_work_are_named_with_what_they_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "_loads", lambda name: not name.startswith("libpmix"))
+    machine = without_programs(tmp_path, ("ldconfig", "exit 0"))
+    found = features.look(machine)
+    run = named(found, "lull run")
+    assert run.state == "missing" and "PMIx" in run.found and "pmix" in run.fix
+    attach = named(found, "lull attach")
+    assert attach.state == "limited" and "no MPI library" in attach.found and "openmpi" in attach.fix
+    hosts = named(found, "lull hosts")
+    assert hosts.state == "missing" and "ip, tc" in hosts.found and hosts.fix
+    monkeypatch.setattr(features, "_loads", lambda name: not name.startswith("libucp"))
+    assert named(features.look(machine), "lull run").state == "limited"
 
 
 def test_a_native_module_that_cannot_be_loaded_is_told() -> None:

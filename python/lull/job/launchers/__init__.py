@@ -20,6 +20,7 @@ __all__ = (
     "LAUNCHERS",
     "Allocation",
     "JobRank",
+    "Launcher",
     "find_allocation",
     "find_place",
     "nodes_allocated",

@@ -13,6 +13,8 @@ class Flux(Launcher):
     name = "Flux"
     level = Level.INSTANCE
     programs = ("flux run",)
+    probe = ("flux", "uptime")
+    one_node = "flux run --nodes=1 --exclusive"
     starts_shells = True
 
     def place(self, env: Environment) -> JobRank | None:

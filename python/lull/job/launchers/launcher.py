@@ -60,6 +60,8 @@ class Launcher:
     name: ClassVar[str]
     level: ClassVar[Level]
     programs: ClassVar[tuple[str, ...]] = ()  # the commands that start ranks, without options
+    probe: ClassVar[tuple[str, ...]] = ()  # a command that succeeds where the batch system works
+    one_node: ClassVar[str] = ""  # what starts a command on one whole node, in a job
     # Whether its name of a job is unique; otherwise the key of the allocation is added, which must then be the same in
     # all ranks: their environment is that of the launcher on all nodes.
     is_unique: ClassVar[bool] = False

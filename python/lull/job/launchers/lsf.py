@@ -13,6 +13,8 @@ class Lsf(Launcher):
     name = "LSF"
     level = Level.BATCH
     programs = ("jsrun", "lrun")
+    probe = ("lsid",)
+    one_node = "bsub -I -x -n 1"
 
     def place(self, env: Environment) -> JobRank | None:
         """See `Launcher`."""

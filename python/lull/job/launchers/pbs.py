@@ -15,6 +15,8 @@ class Pbs(Launcher):
 
     name = "PBS"
     level = Level.BATCH
+    probe = ("qstat", "-B")
+    one_node = "qsub -I -l nodes=1, and there"
 
     def allocation(self, env: Environment) -> Allocation | None:
         """See `Launcher`."""

@@ -33,6 +33,8 @@ class Slurm(Launcher):
     name = "Slurm"
     level = Level.BATCH
     programs = ("srun",)
+    probe = ("sinfo", "--noheader", "--format=%D")
+    one_node = "srun --nodes=1 --ntasks=1 --exclusive"
     starts_shells = True
 
     def place(self, env: Environment) -> JobRank | None:
