@@ -9,13 +9,37 @@ from pathlib import Path
 from lull.record.schema import Host
 
 # Names of Arm's cores; /proc/cpuinfo gives only their numbers (MIDR_EL1, in the reference manual of each core).
-_IMPLEMENTERS = {0x41: "Arm", 0x46: "Fujitsu", 0x48: "HiSilicon", 0x4E: "NVIDIA", 0x51: "Qualcomm", 0xC0: "Ampere"}
-_ARM_PARTS = {
-    0xD08: "Cortex-A72",
-    0xD0C: "Neoverse N1",
-    0xD40: "Neoverse V1",
-    0xD49: "Neoverse N2",
-    0xD4F: "Neoverse V2",
+# Makers that license Arm's cores keep Arm's numbers: Graviton 2 is a Neoverse N1, Graviton 4 and Grace are Neoverse V2.
+_MAKERS = {
+    0x41: "Arm",
+    0x42: "Broadcom",
+    0x43: "Cavium",
+    0x46: "Fujitsu",
+    0x48: "HiSilicon",
+    0x4E: "NVIDIA",
+    0x51: "Qualcomm",
+    0x61: "Apple",
+    0x6D: "Microsoft",
+    0x70: "Phytium",
+    0xC0: "Ampere",
+}
+_CORES = {  # by maker and part, as util-linux's lscpu knows them
+    (0x41, 0xD08): "Cortex-A72",
+    (0x41, 0xD0C): "Neoverse N1",
+    (0x41, 0xD40): "Neoverse V1",
+    (0x41, 0xD49): "Neoverse N2",
+    (0x41, 0xD4F): "Neoverse V2",
+    (0x41, 0xD83): "Neoverse V3AE",
+    (0x41, 0xD84): "Neoverse V3",
+    (0x41, 0xD8E): "Neoverse N3",
+    (0x43, 0x0AF): "ThunderX2",
+    (0x46, 0x001): "A64FX",
+    (0x46, 0x003): "MONAKA",
+    (0x48, 0xD01): "TaiShan v110",
+    (0x4E, 0x010): "Olympus",
+    (0x6D, 0xD49): "Azure Cobalt 100",
+    (0xC0, 0xAC3): "Ampere-1",
+    (0xC0, 0xAC4): "Ampere-1a",
 }
 
 
@@ -31,8 +55,8 @@ def processor_in(cpuinfo: str) -> str:
         implementer, part = int(said["CPU implementer"], 0), int(said["CPU part"], 0)
     except (KeyError, ValueError):
         return "unknown"
-    maker = _IMPLEMENTERS.get(implementer, f"implementer {implementer:#x}")
-    return f"{maker} {_ARM_PARTS.get(part, f'part {part:#x}') if implementer == 0x41 else f'part {part:#x}'}"
+    maker = _MAKERS.get(implementer, f"implementer {implementer:#x}")
+    return f"{maker} {_CORES.get((implementer, part), f'part {part:#x}')}"
 
 
 def this_host() -> Host:
