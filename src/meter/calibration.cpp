@@ -28,7 +28,7 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 bool calibration::of_node() const {
-  static constexpr std::array<std::string_view, 4> of_processors{"powercap", "perf", "amd_energy", "grace"};
+  static constexpr std::array<std::string_view, 5> of_processors{"powercap", "perf", "amd_energy", "hsmp", "grace"};
   const std::string_view source = std::string_view(meter).substr(0, meter.find(':'));
   return std::ranges::find(of_processors, source) == of_processors.end();
 }

@@ -5,8 +5,8 @@
 // The sources, in order of preference. To add one, write a file with make_NAME() in sources/ and add its name here;
 // docs/how-to/extend/add-an-energy-source.md lists the rest.
 #define LULL_ENERGY_SOURCES(each)                                                                            \
-  each(pm_counters) each(powercap) each(perf) each(amd_energy) each(grace) each(hwmon) each(nvml) each(rocm) \
-      each(ipmi) each(redfish) each(snmp) each(cxi) each(infiniband) each(net) each(estimate)
+  each(pm_counters) each(powercap) each(perf) each(amd_energy) each(hsmp) each(grace) each(hwmon) each(nvml) \
+      each(rocm) each(ipmi) each(redfish) each(snmp) each(cxi) each(infiniband) each(net) each(estimate)
 
 namespace lull::meter {
 

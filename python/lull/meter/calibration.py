@@ -26,7 +26,7 @@ from lull.record import Domain, EnergyKind
 from lull.record.totals import add
 
 # Sources whose channels `package` a calibration uses; for all others it uses the node.
-OF_PROCESSORS = ("powercap", "perf", "amd_energy", "grace")
+OF_PROCESSORS = ("powercap", "perf", "amd_energy", "hsmp", "grace")
 OF_METERS = (EnergyKind.MEASURED.value, EnergyKind.VENDOR_MODEL.value)
 BUSY = 0.05  # utilisation from which on an idle machine is reported as busy
 HZ = 10.0

@@ -1,9 +1,9 @@
 // NVIDIA Grace and Grace Hopper: ACPI power meters whose powerN_oem_info says what each measures.
 //
-//   Grace Power Socket N    the processor's socket, including memory
+//   Grace Power Socket N    the processor's socket: CPU and SysIO, including memory
 //   Module Power Socket N   a Grace Hopper module: processor, its memory, the GPU with its memory, regulator loss
 //   CPU Power Socket N      the rail of the cores; SysIO Power Socket N: that of the rest of the chip. Parts of the
-//                           socket: no channel
+//                           socket: no channel, also where firmware reports nothing else
 //
 // For a socket that belongs to a module, the module is read, because it includes the socket. Its channel is
 // grace:module-N in the domain package; a GPU is then not added to it (totals.py). The values are averages, so power is
@@ -46,7 +46,7 @@ std::unique_ptr<source> make_grace(const sysroot& root) {
                             .kind = kind::measured,
                             .permission = "none",
                             .absent = "there is no power meter of a Grace socket here",
-                            .fix = fmt::format("sudo chmod a+r {}/*/power*_average", hwmon_folder)},
+                            .fix = fmt::format("sudo chmod a+r {}/*/{{,device/}}power*_average", hwmon_folder)},
                            channels);
 }
 

@@ -101,7 +101,7 @@ std::unique_ptr<source> make_hwmon(const sysroot& root) {
        .kind = kind::vendor_model,
        .permission = "none",
        .absent = "no hwmon sensor reports which energy it covers",
-       .fix = fmt::format("sudo chmod a+r {}/*/{{energy,power}}*_{{input,average}}", hwmon_folder)},
+       .fix = fmt::format("sudo chmod a+r {}/*/{{,device/}}{{energy,power}}*_{{input,average}}", hwmon_folder)},
       channels);
 }
 

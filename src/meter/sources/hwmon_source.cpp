@@ -99,7 +99,9 @@ class sensors_of_hwmon final : public source {
 std::vector<hwmon_sensor> find_hwmon_sensors(const sysroot& root) {
   std::vector<hwmon_sensor> found;
   for (const std::string& chip : root.list(hwmon_folder)) {
-    const std::string folder = fmt::format("{}/{}", hwmon_folder, chip);
+    // Drivers that register in the old form, as the ACPI power meter before Linux 6.15, have their files at the device.
+    std::string folder = fmt::format("{}/{}", hwmon_folder, chip);
+    if (!root.exists(folder + "/name")) folder += "/device";
     const std::string name = root.text(folder + "/name");
     for (const std::string& file : root.list(folder)) {
       const std::string sensor = file.substr(0, file.find('_'));

@@ -32,6 +32,8 @@ USED = {
     ],
     "cray_xc": ["pm_counters:node"],
     "grace": ["grace:module-0"],
+    "grace_superchip": ["grace:socket-0", "grace:socket-1"],
+    "amd_hsmp": ["powercap:package-0", "powercap:package-1", "hsmp:socket-0", "hsmp:socket-1"],
     "intel_gpu": ["hwmon:i915"],
     "ib_mlx5": ["infiniband:mlx5_0", "infiniband:mlx5_0-nic"],
     "ib_bnxt": ["infiniband:bnxt_re0", "infiniband:bnxt_re0-nic"],
@@ -52,6 +54,8 @@ TOTALS = {
     "cray_ex": "pm_counters:node",
     "cray_xc": "pm_counters:node",
     "grace": "package",
+    "grace_superchip": "package",
+    "amd_hsmp": "package",
 }
 
 

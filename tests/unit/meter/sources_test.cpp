@@ -233,14 +233,47 @@ TEST_F(sources_test, amd_energy_counts_sockets_and_not_their_cores) {
   EXPECT_THAT(denied->description().state.fix, HasSubstr("chmod a+r"));
 }
 
+TEST_F(sources_test, hsmp_integrates_the_power_of_each_socket_and_takes_no_limit_for_one) {
+  const fixture_tree tree("amd_hsmp");
+  const std::string power = "/sys/class/hwmon/hwmon4/power1_input";
+  replay day(tree, "hsmp");
+  EXPECT_THAT(channel_names(day.source()), ElementsAre("hsmp:socket-0", "hsmp:socket-1"));
+  EXPECT_EQ(day.source().description().channels.at(0).covers, domain::package);
+  EXPECT_FALSE(make("hwmon", tree.files())->description().state.readable);
+  day.after(2, {{power, "146000000"}});
+  EXPECT_DOUBLE_EQ(day.total("hsmp:socket-0").joules, 90);
+  EXPECT_DOUBLE_EQ(day.total("hsmp:socket-1").joules, 192);
+  day.after(1, {{power, fails_with{ETIMEDOUT}}});  // the mailbox is busy
+  day.after(1, {{power, "146000000"}});
+  const channel_total total = day.total("hsmp:socket-1");
+  EXPECT_DOUBLE_EQ(total.joules, 192 + 292);
+  EXPECT_EQ(total.gaps, 1);
+}
+
+TEST_F(sources_test, hsmp_stands_in_where_rapl_is_for_root) {
+  const fixture_tree tree("amd_hsmp");
+  const auto denied = [](std::string_view path) { return path.ends_with("energy_uj") ? EACCES : 0; };
+  const auto hsmp = make("hsmp", tree.files(denied));
+  EXPECT_TRUE(hsmp->description().state.readable);
+  EXPECT_FALSE(make("powercap", tree.files(denied))->description().state.readable);
+}
+
+TEST_F(sources_test, power_meters_are_found_at_the_device_and_in_the_class) {
+  const fixture_tree old_form("grace"), new_form("grace_superchip");
+  EXPECT_THAT(channel_names(*make("grace", old_form.files())), ElementsAre("grace:module-0"));
+  EXPECT_EQ(make("grace", old_form.files())->description().channels[0].interval.value(), 0.05);
+  EXPECT_THAT(channel_names(*make("grace", new_form.files())), ElementsAre("grace:socket-0", "grace:socket-1"));
+  EXPECT_FALSE(make("hwmon", new_form.files())->description().state.readable);  // nor a rail as the node
+}
+
 TEST_F(sources_test, a_grace_module_is_read_in_place_of_its_socket) {
   const fixture_tree tree("grace");
   EXPECT_THAT(channel_names(*make("grace", tree.files())), ElementsAre("grace:module-0"));
-  for (const int n : {2, 3}) {
+  for (const int n : {7, 8}) {
     const std::string meter = "/sys/class/hwmon/hwmon" + std::to_string(n);
     tree.set(meter + "/name", "power_meter");
     tree.set(meter + "/power1_average", "300000000");
-    tree.set(meter + "/power1_oem_info", n == 2 ? "Grace Power Socket 0" : "Grace Power Socket 1");
+    tree.set(meter + "/power1_oem_info", n == 7 ? "Grace Power Socket 0" : "Grace Power Socket 1");
   }
   const auto grace = make("grace", tree.files());
   EXPECT_THAT(channel_names(*grace), ElementsAre("grace:module-0", "grace:socket-1"));
