@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "base/topology.hpp"
 #include "trace/archive/archive_definitions.hpp"
 #include "trace/archive/clocks.hpp"
 #include "trace/archive/crossings.hpp"
@@ -253,7 +254,7 @@ class converter {
   }
 
   void run() {
-    const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, most_threads);
+    const unsigned threads = std::clamp(static_cast<unsigned>(allowed_cores().size()), 1U, most_threads);
     std::vector<std::jthread> workers;
     for (unsigned t = 1; t < std::min<std::size_t>(threads, all_.processes.size()); ++t)
       workers.emplace_back([this] { work(); });
