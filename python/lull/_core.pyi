@@ -79,6 +79,15 @@ def calibration_toml(idle: tuple[float, float], full: tuple[float, float], meter
         CoreError: The two loads differ by less than a tenth, or the line does not rise.
     """
 
+def core_shares(sysroot: str, cpus: Sequence[int], shares: int) -> list[list[int]]:
+    """The hardware threads of each of so many shares: whole cores, if there are enough.
+
+    Args:
+        sysroot: Root below which sys/ is read.
+        cpus: The hardware threads to distribute.
+        shares: Their number.
+    """
+
 def frequency_way(sysroot: str, cores: Sequence[int]) -> tuple[str, str]:
     """How to lower the frequency of a core in waits: the file below cpufreq/, and why it cannot be lowered; one is "".
 

@@ -2,10 +2,14 @@
 
 #include <hwloc.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <climits>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -41,6 +45,26 @@ class machine_tree {
 };
 
 constexpr std::size_t most_numbers = std::size_t{1} << 20;  // far more CPUs than any kernel is built for
+
+std::vector<int> numbers_of(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return numbers_in(line);
+}
+
+// Block `index` of `blocks` of the items.
+template <class Item>
+std::span<const Item> block_of(std::span<const Item> items, std::size_t index, std::size_t blocks) {
+  const std::size_t begin = items.size() * index / blocks, end = items.size() * (index + 1) / blocks;
+  return items.subspan(begin, end - begin);
+}
+
+std::vector<int> threads_of(std::span<const std::vector<int>> cores) {
+  std::vector<int> threads;
+  for (const std::vector<int>& core : cores) threads.insert(threads.end(), core.begin(), core.end());
+  return threads;
+}
 
 using bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, decltype(&hwloc_bitmap_free)>;
 
@@ -78,6 +102,43 @@ std::vector<int> allowed_cores(get_affinity ask) {
   for (std::size_t core = 0; core < bytes * CHAR_BIT; ++core)
     if (CPU_ISSET_S(core, bytes, mask.data())) cores.push_back(static_cast<int>(core));
   return cores;
+}
+
+machine_cores cores_among(std::span<const int> cpus, const std::string& root) {
+  const std::string devices = (root == "/" ? "" : root) + "/sys/devices";
+  std::map<int, std::vector<int>> by_first;  // by the lowest number of a core's threads, allowed or not
+  for (const int cpu : cpus) {
+    const auto siblings =
+        numbers_of(devices + "/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
+    by_first[siblings.empty() ? cpu : std::ranges::min(siblings)].push_back(cpu);
+  }
+  const std::vector<int> efficient = numbers_of(devices + "/cpu_atom/cpus");
+  machine_cores found;
+  for (auto& [first, threads] : by_first) found.cores.push_back(std::move(threads));
+  const auto others = std::ranges::stable_partition(found.cores, [&](const std::vector<int>& core) {
+    return std::ranges::find(efficient, core.front()) == efficient.end();
+  });
+  found.performance = static_cast<std::size_t>(std::ranges::distance(found.cores.begin(), others.begin()));
+  if (found.performance == 0) found.performance = found.cores.size();
+  return found;
+}
+
+std::vector<std::vector<int>> shares_of(const machine_cores& machine, int shares) {
+  const auto count = static_cast<std::size_t>(std::max(shares, 0));
+  std::span<const std::vector<int>> cores(machine.cores);
+  if (count <= machine.performance) cores = cores.first(machine.performance);
+  const std::vector<int> threads = threads_of(cores);
+  std::vector<std::vector<int>> found(count);
+  for (std::size_t share = 0; share < count && !threads.empty(); ++share) {
+    if (count <= cores.size())
+      found[share] = threads_of(block_of(cores, share, count));
+    else if (count <= threads.size())
+      std::ranges::copy(block_of(std::span(threads), share, count), std::back_inserter(found[share]));
+    else
+      found[share] = {threads[share % threads.size()]};
+    std::ranges::sort(found[share]);
+  }
+  return found;
 }
 
 topology this_topology() {

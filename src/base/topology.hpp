@@ -39,6 +39,25 @@ using get_affinity = int (*)(pid_t pid, std::size_t bytes, cpu_set_t* mask);  //
 // The calling process's view (its affinity mask, which includes the binding by a container or a launcher).
 [[nodiscard]] topology this_topology();
 
+// Shares of the cores, for processes or hosts that run at the same time.
+//
+// The system numbers hardware threads, not cores: often first one thread of each core, then the others. Shares of
+// neighbouring numbers would then use the same cores. So a share is of whole cores as long as there are enough. Cores of
+// Intel's hybrid processors are not equally fast; processes that wait for each other should not differ, so efficient
+// cores are left out where performance cores are enough.
+struct machine_cores {
+  std::vector<std::vector<int>> cores;  // logical CPUs of each core, ascending; performance cores first
+  std::size_t performance = 0;          // how many of them are performance cores; all, if the machine has one kind
+};
+
+// Groups these logical CPUs, ascending. `root`: the folder that contains sys. A CPU of which the system says nothing is
+// a core of its own.
+[[nodiscard]] machine_cores cores_among(std::span<const int> cpus, const std::string& root = "/");
+
+// The logical CPUs of each of so many shares: a block of cores; if there are more shares than cores, a block of hardware
+// threads; if more than these, one thread each, round robin. Empty shares if there are no cores.
+[[nodiscard]] std::vector<std::vector<int>> shares_of(const machine_cores& machine, int shares);
+
 // The NUMA node, by the system's number, that is local to all of these cores; none if they belong to several, or the
 // machine has only one. `described`: a machine in hwloc's notation ("numa:2 core:4 pu:1") instead of this one.
 [[nodiscard]] std::optional<int> numa_node_of(std::span<const int> cores, const std::string& described = {});

@@ -129,16 +129,11 @@ class job {
   }
 
  private:
-  // A block of the cores; if PEs outnumber cores, one core each, round robin. The mask has as many sets as necessary.
+  // The mask of a PE has as many sets as necessary.
   [[nodiscard]] std::vector<cpu_set_t> cores_of(int rank) const {
-    std::vector<cpu_set_t> share(static_cast<std::size_t>(cores_.back()) / CPU_SETSIZE + 1);
-    const auto add = [&](int core) { CPU_SET_S(core, share.size() * sizeof share[0], share.data()); };
-    const std::size_t cores = cores_.size(), pes = static_cast<std::size_t>(wanted_.pes);
-    const auto pe = static_cast<std::size_t>(rank);
-    if (pes > cores)
-      add(cores_[pe % cores]);
-    else
-      for (std::size_t core = cores * pe / pes; core < cores * (pe + 1) / pes; ++core) add(cores_[core]);
+    const std::vector<int>& cpus = shares_[static_cast<std::size_t>(rank)];
+    std::vector<cpu_set_t> share(static_cast<std::size_t>(cpus.back()) / CPU_SETSIZE + 1);
+    for (const int cpu : cpus) CPU_SET_S(cpu, share.size() * sizeof share[0], share.data());
     return share;
   }
 
@@ -301,7 +296,7 @@ class job {
   static constexpr std::array handled{SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   lull::launch::signal_reader signals_{handled};  // before the server: its thread inherits the blocked signals
   lull::launch::pmix_server server_;
-  std::vector<int> cores_ = lull::allowed_cores();
+  std::vector<std::vector<int>> shares_ = lull::shares_of(lull::cores_among(lull::allowed_cores()), wanted_.pes);
   std::vector<pid_t> pids_;  // by rank; 0 when it has ended
   int living_ = 0;
   struct ended_pe {

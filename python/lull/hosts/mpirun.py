@@ -15,8 +15,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
+from lull import _core
 from lull.base.errors import LullError
 from lull.base.guard import Stream, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
@@ -125,9 +125,9 @@ def _between_hosts(count: int) -> dict[str, str]:
     return told if count == 1 else {**told, "UCX_NET_DEVICES": INTERFACE}
 
 
-def distributed(cores: Sequence[int], hosts: int) -> list[set[int]]:
-    """The cores of each host: separate shares, in blocks; if there are more hosts than cores, one each, cyclically."""
-    if hosts > len(cores):
-        return [{cores[index % len(cores)]} for index in range(hosts)]
-    ends = [len(cores) * index // hosts for index in range(hosts + 1)]
-    return [set(cores[begin:end]) for begin, end in pairwise(ends)]
+def distributed(cpus: Sequence[int], hosts: int, sysroot: str = "/") -> list[set[int]]:
+    """The hardware threads of each host: separate shares of cores, as far as there are enough.
+
+    They are those of processes of `lull run` (`src/base/topology.hpp`).
+    """
+    return [set(share) for share in _core.core_shares(sysroot, list(cpus), hosts)]

@@ -166,7 +166,15 @@ def test_without_the_right_to_make_namespaces_it_is_one_line(lull: Lull) -> None
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_hosts_get_cores_of_their_own_as_far_as_there_are_enough() -> None:
-    assert distributed([0, 1, 2, 3], 2) == [{0, 1}, {2, 3}]
-    assert distributed([4, 5, 9], 2) == [{4}, {5, 9}]
-    assert distributed([0, 1], 3) == [{0}, {1}, {0}]
+def test_hosts_get_cores_of_their_own_as_far_as_there_are_enough(tmp_path: Path) -> None:
+    assert distributed([0, 1, 2, 3], 2, str(tmp_path)) == [{0, 1}, {2, 3}]
+    assert distributed([4, 5, 9], 2, str(tmp_path)) == [{4}, {5, 9}]
+    assert distributed([0, 1], 3, str(tmp_path)) == [{0}, {1}, {0}]
+
+
+def test_hosts_share_no_core_whose_hardware_threads_have_numbers_apart(tmp_path: Path) -> None:
+    for cpu in range(4):
+        file = tmp_path / f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"{cpu % 2},{cpu % 2 + 2}\n")
+    assert distributed([0, 1, 2, 3], 2, str(tmp_path)) == [{0, 2}, {1, 3}]
