@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import platform
 import resource
 import time
 
+from lull.doctor import processor
 from lull.doctor.finding import Finding, Machine
 from lull.statistics import formatting
 
@@ -17,35 +17,13 @@ LEAST_FILES = 1024
 
 def look(machine: Machine) -> list[Finding]:
     """Check the machine and the limits of its processes."""
-    found = [_processor(machine)]
+    found = [processor.look(machine)]
     if machine.is_this:
         found.append(Finding("system", "works", f"{_distribution(machine)}, {os.uname().sysname} {os.uname().release}"))
     found.append(_clock(machine))
     if machine.is_this:
         found += [_shared_memory(machine), _locked_memory(), _open_files()]
     return found
-
-
-def _processor(machine: Machine) -> Finding:
-    info = machine.read("/proc/cpuinfo")
-    lines = [line.partition(":") for line in info.splitlines()]
-    model = next((value.strip() for key, _, value in lines if key.strip() == "model name"), platform.machine())
-    flags = next((value.split() for key, _, value in lines if key.strip() in ("flags", "Features")), [])
-    words = [model]
-    if machine.is_this:
-        cores, all_cores = len(os.sched_getaffinity(0)), os.cpu_count() or 1
-        words.append(
-            formatting.count(cores, "hardware thread")
-            if cores == all_cores
-            else f"{cores} of {all_cores} hardware threads"
-        )
-    waits = [name for name in ("waitpkg", "mwaitx", "wfxt") if name in flags]
-    if waits:
-        words.append(f"waits in user space ({', '.join(waits)})")
-    if "hypervisor" in flags:
-        words.append("virtual")
-        return Finding("processor", "limited", ", ".join(words), "energy and frequency are the host's: measure there")
-    return Finding("processor", "works", ", ".join(words))
 
 
 def _distribution(machine: Machine) -> str:

@@ -24,8 +24,8 @@ def look(machine: Machine) -> list[Finding]:
     libraries = libraries_of(machine, library)
     ucp = _loaded("libucp.so.0")
     found = [
-        _version("UCX", ucp, "ucp_get_version_string"),
-        _version("PMIx", libraries.get("libpmix.so.2"), "PMIx_Get_version"),
+        _version("UCX", ucp, "ucp_get_version_string", machine.system.install("ucx")),
+        _version("PMIx", libraries.get("libpmix.so.2"), "PMIx_Get_version", machine.system.install("pmix")),
     ]
     if ucp:
         found.append(_transports(machine, ucp))
@@ -48,9 +48,9 @@ def _loaded(name: str) -> Path | None:
     return next((Path(file) for file in files if Path(file).name.startswith(stem)), None)
 
 
-def _version(what: str, library: Path | None, function: str) -> Finding:
+def _version(what: str, library: Path | None, function: str, fix: str) -> Finding:
     if library is None:
-        return Finding(what, "missing", "its library is not found", needed=True)
+        return Finding(what, "missing", "its library is not found", fix, needed=True)
     try:
         asked = getattr(ctypes.CDLL(str(library)), function)
     except (OSError, AttributeError) as error:
