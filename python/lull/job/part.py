@@ -14,9 +14,11 @@ from lull.base.text import readable
 from lull.job.node import Identity, clock_error_s, take_anchor
 from lull.meter.meter import Series
 from lull.record import Choice, Energy, Metric, Output, Rank, Repeat, Run, Waiting
+from lull.record.merging import ranges
 from lull.record.part import Anchor, NodePart, NodeRecord
 from lull.record.totals import node_totals
 from lull.regions.accounts import Account, merge_metrics, merge_regions
+from lull.statistics import formatting
 
 
 class Report(BaseModel):
@@ -35,6 +37,7 @@ class Report(BaseModel):
     choices: list[Choice] = []
     visits_missing: int = 0
     warnings: list[str] = []
+    cpus: list[int] = []  # hardware threads on which the rank may run
 
     @property
     def failed(self) -> bool:
@@ -76,6 +79,8 @@ def compose(
         for report in reports
         if report.ending is not None and report.ending.left_behind.processes
     ]
+    if oversubscribed := _oversubscribed(reports, identity.host.cores):
+        warnings.append(f"{identity.host.node}: {oversubscribed}")
     metrics = merge_metrics([account for report in reports for account in report.accounts])
     warnings += metrics.disputed.values()
     repeats: list[Repeat] = []
@@ -144,6 +149,18 @@ def _repeat(
     )
 
 
+def _oversubscribed(reports: Sequence[Report], threads: int) -> str:
+    """Whether ranks are bound to fewer hardware threads than they are, on a node that has enough for all."""
+    allowed = [set(report.cpus) for report in reports if report.cpus]
+    used = set[int]().union(*allowed)
+    if not used or len(used) >= len(allowed) or len(allowed) > threads:
+        return ""
+    return (
+        f"{len(allowed)} ranks are bound to {formatting.count(len(used), 'hardware thread')} of {threads}:"
+        " look at the options of the launcher for binding"
+    )
+
+
 def _ranks(node: str, reports: Sequence[Report], lost: Sequence[int], zero_ns: int) -> list[Rank]:
     found = [Rank(rank=rank, node=node) for rank in lost]
     for report in reports:
@@ -156,6 +173,7 @@ def _ranks(node: str, reports: Sequence[Report], lost: Sequence[int], zero_ns: i
                 end_s=(ending.end_ns - zero_ns) / 1e9 if ending else None,
                 cpu_s=ending.user_s + ending.system_s if ending else 0.0,
                 exit_code=report.exit_code,
+                cpus=ranges(report.cpus).replace(" ", ""),
             )
         )
     return sorted(found, key=lambda rank: rank.rank)

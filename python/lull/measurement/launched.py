@@ -126,6 +126,7 @@ def _run(place: JobRank, command: Sequence[str], node: str, interrupts: Interrup
         choices=found.choices,
         visits_missing=found.visits_missing,
         warnings=found.warnings,
+        cpus=sorted(os.sched_getaffinity(0)),
     )
 
 

@@ -176,6 +176,7 @@ class Rank(Model):
     end_s: float | None = None
     cpu_s: float = Field(default=0, ge=0)
     exit_code: int | None = None  # as in a shell; None: no report
+    cpus: str = ""  # hardware threads to which it was bound, as for taskset -c: 0-3,8; empty: unknown
 
 
 class WaitingRow(Model):

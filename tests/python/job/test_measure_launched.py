@@ -1,12 +1,14 @@
 """`lull measure` under a launcher: one reader per node, one record per job, whichever process dies."""
 
 import json
+import os
 import shutil
 import signal
 import socket
 import subprocess
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,12 @@ import pytest
 from bounds import TIMEOUT_S
 from conftest import Lull, catches, cpu_s, processes_with, wait_until
 from lull import record
+from lull.hosts.mpirun import distributed
 from lull.job.launchers import JobRank
+from lull.job.part import Report, _oversubscribed
 from lull.job.siblings import Siblings, siblings_of
 from lull.record import Domain, Repeat, Run
+from lull.record.merging import ranges
 from records import output
 
 MPIRUN = ["mpirun", "--oversubscribe", "-n"]
@@ -133,8 +138,32 @@ def test_ranks_of_lull_run_make_one_record(job: Lull) -> None:
     done = job.run("run", "-n", "4", *job.argv("measure", "--out", "r", "--", "sleep", "0.3"))
     assert done.returncode == 0, done.stderr
     [repeat] = recorded(job).repeats
+    shares = distributed(sorted(os.sched_getaffinity(0)), 4)
+    assert [one.cpus for one in repeat.ranks] == [ranges(sorted(share)).replace(" ", "") for share in shares]
     assert len(repeat.ranks) == 4
     assert done.stderr.count("record in") == 1
+
+
+@pytest.mark.parametrize(
+    ("bound", "threads", "warning"),
+    [
+        ([[0], [1]], 64, ""),
+        ([[0, 1], [0, 1]], 64, ""),
+        ([[0], [0]], 1, ""),  # there are no others
+        ([[], []], 64, ""),  # the ranks could not be started
+        ([[0, 1], [0, 1], [1]], 64, "3 ranks are bound to 2 hardware threads of 64"),
+        ([[3], [3]], 64, "2 ranks are bound to 1 hardware thread of 64"),
+    ],
+)
+def test_ranks_that_share_few_of_the_nodes_processors_are_told(
+    bound: list[list[int]], threads: int, warning: str
+) -> None:
+    reports = [
+        Report(rank=rank, started=datetime.now(UTC), exit_code=0, ending=None, cpus=cpus)
+        for rank, cpus in enumerate(bound)
+    ]
+    found = _oversubscribed(reports, threads)
+    assert found.startswith(warning) if warning else found == ""
 
 
 def test_ranks_begin_together_however_late_one_comes(job: Lull) -> None:
