@@ -73,9 +73,14 @@ class thread_pool {
     }
   }
 
+  // The kernel of a machine with more processors than a mask has bits, 1,024 for one set, refuses the mask.
   static unsigned cores() {
-    cpu_set_t mine;
-    return sched_getaffinity(0, sizeof mine, &mine) == 0 ? static_cast<unsigned>(CPU_COUNT(&mine)) : 1;
+    for (std::size_t sets = 1; sets <= 1024; sets *= 2) {
+      std::vector<cpu_set_t> mine(sets);
+      const std::size_t bytes = sets * sizeof mine[0];
+      if (sched_getaffinity(0, bytes, mine.data()) == 0) return static_cast<unsigned>(CPU_COUNT_S(bytes, mine.data()));
+    }
+    return 1;
   }
   // Polls until is_there(value), but no longer than a sleep would cost. Returns the last value seen.
   template <class T, class Ready>
