@@ -21,6 +21,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/await.hpp"
 #include "base/blocked_signals.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
@@ -92,7 +93,7 @@ class network_uplink final : public uplink, post_handler {
       });
     }
     std::unique_lock lock(mutex_);
-    news_.wait(lock, [this] { return connected_ || gone_; });
+    await(news_, lock, [this] { return connected_ || gone_; });
   }
   ~network_uplink() override {
     thread_.request_stop();
@@ -130,7 +131,7 @@ class network_uplink final : public uplink, post_handler {
 
   received receive(bool wait) override {
     std::unique_lock lock(mutex_);
-    if (wait) news_.wait(lock, [this] { return gone_ || !answers_.empty(); });
+    if (wait) await(news_, lock, [this] { return gone_ || !answers_.empty(); });
     if (answers_.empty()) return gone_ ? received{server_gone{}} : received{nothing_yet{}};
     answer next = std::move(answers_.front());
     answers_.pop_front();
@@ -140,7 +141,7 @@ class network_uplink final : public uplink, post_handler {
   void leave(const client_figures& mine) override {
     tell({leave_message(mine)});
     std::unique_lock lock(mutex_);
-    news_.wait(lock, [this] { return gone_ || said_farewell_; });
+    await(news_, lock, [this] { return gone_ || said_farewell_; });
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/await.hpp"
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
@@ -70,7 +71,7 @@ server_figures writer::figures() const {
 void writer::work(const std::stop_token& end) {
   for (;;) {
     std::unique_lock lock(mutex_);
-    if (!wanted_.wait(lock, end, [this] { return !batches_.empty(); })) return;
+    if (!await(wanted_, lock, end, [this] { return !batches_.empty(); })) return;
     gathering::batch together = std::move(batches_.front());
     batches_.pop_front();
     lock.unlock();
