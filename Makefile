@@ -107,16 +107,18 @@ packages: $(VENV)/ready
 	@packaging/debian/make
 
 test-packages: packages sdist
-	@packaging/debian/try-in-chroot deb
-	@packaging/debian/try-in-chroot sdist
+	@packaging/try-in-chroot deb
+	@packaging/try-in-chroot sdist
 
-# A wheel for machines without compilers, in dist/, of what `make build` has built; and it in a bare Debian 12 with Python alone.
+# A wheel for machines without compilers, in dist/, of what `make build` has built; and it in bare Debians
+# and Ubuntus, first with Python alone (root and the network, some three minutes for each).
 wheel: build
 	@scripts/setup packages/packaging.txt
 	@$(VENV)/bin/python packaging/wheel/make
 
+test-wheel: RELEASES ?= bookworm trixie jammy noble
 test-wheel: wheel
-	@packaging/debian/try-in-chroot wheel
+	@packaging/try-in-chroot wheel $(RELEASES)
 
 # Every program of tests/run on two virtual hosts (needs root), with 2, 4, 8 PEs, under three policies.
 hosts-conformance: develop
@@ -190,7 +192,7 @@ lint-all: checks
 
 checks: develop
 	@scripts/setup packages/lint.txt
-	@shellcheck -x scripts/setup scripts/bare.sh scripts/test scripts/test-flaky scripts/elsewhere scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
+	@shellcheck -x scripts/setup scripts/bare.sh scripts/test scripts/test-flaky scripts/elsewhere scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/try-in-chroot packaging/smoke
 	@echo "==> ruff, mypy"
 	@ruff check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched scripts/vocabulary packaging/wheel/make
 	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched scripts/vocabulary packaging/wheel/make

@@ -1,17 +1,23 @@
-# Bare Debians, for scripts to source that try Lull there. Needs root, mmdebstrap and the network.
+# Bare Debians and Ubuntus, for scripts to source that try Lull there. Needs root, mmdebstrap and the network.
 #
-#   unpack_bare RELEASE FOLDER   the essential packages of bookworm or trixie (Debian 12 or 13) in FOLDER; mmdebstrap makes them
-#                                from Debian's archive, once, and build/bare-RELEASE.tar keeps them
+#   unpack_bare RELEASE FOLDER   the essential packages of bookworm, trixie (Debian 12, 13), jammy or noble (Ubuntu 22.04, 24.04) in
+#                                FOLDER; mmdebstrap makes them from the distribution's archive, once, and build/bare-RELEASE.tar
+#                                keeps them
 #   inside FOLDER COMMAND...     runs it there as root, in separate namespaces, so that no mount and no process remains. Without the
 #                                network if CUT_OFF is set. FOLDER/given holds what the caller puts there; if CCACHE_DIR is set,
 #                                compilers use it
 # shellcheck shell=bash
 
 unpack_bare() {
-  local release=$1 folder=$2 kept=build/bare-$1.tar
+  local release=$1 folder=$2 kept=build/bare-$1.tar archive
+  case $release in
+    jammy | noble) # Debian has no key of Ubuntu's archive
+      archive=$(printf 'deb [trusted=yes] http://archive.ubuntu.com/ubuntu %s main universe\n' "$release" "$release-updates") ;;
+    *) archive=http://deb.debian.org/debian ;;
+  esac
   if [ ! -e "$kept" ]; then
     printf '==> making a bare %s\n' "$release"
-    mmdebstrap --quiet --variant=apt "$release" "$kept.part.tar" http://deb.debian.org/debian
+    mmdebstrap --quiet --variant=apt "$release" "$kept.part.tar" "$archive"
     mv "$kept.part.tar" "$kept"
   fi
   mkdir -p "$folder"

@@ -28,8 +28,8 @@ void end() {
   ends_it = pthread_self();
   ending = true;
   // Objects held by threads that are left behind are no leaks.
-  PyThreadState* const newest = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
-  if (PyThreadState_Next(newest) != nullptr) nanobind::set_leak_warnings(false);
+  const auto frames = nanobind::module_::import_("sys").attr("_current_frames")();
+  if (nanobind::len(frames) > 1) nanobind::set_leak_warnings(false);
   PyThreadState* const state = PyEval_SaveThread();
   while (taking_lock.load() != 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
   PyEval_RestoreThread(state);
