@@ -65,14 +65,20 @@ inline void call_under_way::begin(const char* by, const void* from, std::uintptr
 // Not 0 while a rank of this node sleeps whom a call of this process may have to wake at its end.
 extern const std::uint32_t* sleepers_to_ring [[gnu::visibility("hidden")]];
 
-// At the end of a call that may have sent something. x86 delays a store only for a bounded time, and a sleeper looks
-// for that long after it has announced its sleep (waiting/bells.hpp); other processors need a fence.
-[[gnu::cold]] void ring_sleepers() noexcept;
-inline void ring_if_somebody_sleeps() noexcept {
+// The number of sleepers, read by a rank that has written a message or returned a fragment. x86 delays a store only for
+// a bounded time, and a sleeper looks for that long after it has announced its sleep (waiting/bells.hpp), so a relaxed
+// load suffices. Other processors need a fence before it.
+inline std::uint32_t sleepers(const std::uint32_t* count) noexcept {
 #if !defined(__x86_64__)
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
-  if (__atomic_load_n(sleepers_to_ring, __ATOMIC_RELAXED) != 0) [[unlikely]]
+  return __atomic_load_n(count, __ATOMIC_RELAXED);
+}
+
+// At the end of a call that may have sent something.
+[[gnu::cold]] void ring_sleepers() noexcept;
+inline void ring_if_somebody_sleeps() noexcept {
+  if (sleepers(sleepers_to_ring) != 0) [[unlikely]]
     ring_sleepers();
 }
 

@@ -1,7 +1,5 @@
 // The functions of the engine that ports call.
 #pragma once
-#include <atomic>
-
 #include "mpi/waiting/port.hpp"
 
 namespace lull::mpi {
@@ -26,10 +24,7 @@ inline void beat(turn found) noexcept {
     ++call.came;
     call.next = first_beat;
     call.may_have_sent = true;
-#if !defined(__x86_64__)
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // returns fragments before it checks for sleepers
-#endif
-    if (__atomic_load_n(sleepers_of_node, __ATOMIC_RELAXED) != 0) [[unlikely]]
+    if (sleepers(sleepers_of_node) != 0) [[unlikely]]  // after fragments have been returned
       ring_in_turn();
     return;
   }

@@ -82,10 +82,7 @@ void waiting_process::look_for_oversubscription() {
 }
 
 void waiting_process::something_came() noexcept {
-#if !defined(__x86_64__)
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // returns fragments before it checks for sleepers
-#endif
-  if (__atomic_load_n(bells->somebody(), __ATOMIC_RELAXED) == 0) [[likely]]
+  if (sleepers(bells->somebody()) == 0) [[likely]]  // after fragments have been returned
     return;
   if (facts.rings_exactly)
     bells->ring_those_that_sent_to_me();
@@ -236,8 +233,7 @@ bool idle_loop::is_among_the_first(call_under_way& call) {
 void idle_loop::idle(call_under_way& call) {
   if (!process_.facts.rings_exactly && (call.beats == 1 || call.may_have_sent)) {
     call.may_have_sent = false;
-    if (__atomic_load_n(process_.bells->somebody(), __ATOMIC_RELAXED) > (phase_ == phase::deciding ? 0U : 1U))
-      process_.bells->ring_others();
+    if (sleepers(process_.bells->somebody()) > (phase_ == phase::deciding ? 0U : 1U)) process_.bells->ring_others();
   }
   if (!has_begun(call)) {
     if (is_among_the_first(call)) return;
