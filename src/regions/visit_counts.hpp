@@ -38,7 +38,7 @@ class visit_counts {
   void show() {
     if (shown_ == nullptr && !failed_) map();
     if (shown_ == nullptr) return;
-    shown_[0] = begun_;
+    shown_[0] = begun_;  // plain: read only after the process has ended, when the kernel shows both stores
     shown_[1] = ended_;
   }
   void map();

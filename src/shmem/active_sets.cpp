@@ -82,6 +82,7 @@ class active_set {
     if (count == 0) return;
     const auto counter = at(w);
     world_.wait().until({operation::barrier}, [&] { return counter.load(std::memory_order_acquire) == count; });
+    // relaxed: the next addition comes after this PE's next message in the tree, which publishes the store
     counter.store(0, std::memory_order_relaxed);
   }
   void add(word w, long value, int index) {

@@ -44,6 +44,7 @@ class queue_lock {
       await([](std::uint32_t now) { return now != 0; });              // a successor is about to enter
       next = mine().load(std::memory_order_acquire);
     }
+    // relaxed: no PE adds to this entry until this PE queues again, with an atomic operation that releases the store
     mine().store(0, std::memory_order_relaxed);
     place(granted, next);
   }

@@ -68,7 +68,7 @@ class doorbell {
 #endif
   }
   void wake_those(std::uint32_t whom) noexcept {
-    if ((announced_.load(std::memory_order_relaxed) & whom) != 0) [[unlikely]]
+    if ((announced_.load(std::memory_order_relaxed) & whom) != 0) [[unlikely]]  // relaxed: the caller's fence orders it
       ring_sleepers();
   }
   void ring_sleepers() noexcept;

@@ -58,7 +58,7 @@ node_hop::node_hop(fabric::world& world, const route& way, int number, const ite
     std::byte* const channel = memory_ + head + i * owned;
     std::fill_n(channel, sizeof(control) + words, std::byte{0});
     auto* const shared = reinterpret_cast<control*>(channel);
-    shared->state.store(channel_word(sizes.first_buffer, 0), std::memory_order_relaxed);
+    shared->state.store(channel_word(sizes.first_buffer, 0), std::memory_order_relaxed);  // sync() below publishes it
     shared->consumed = sizes.first_buffer;
   }
   for (std::size_t i = 0; i < largest.received; ++i)
@@ -185,10 +185,12 @@ void node_hop::close_buffer(outgoing& out, const std::uint64_t* pushed) {
 
 void node_hop::written(outgoing& out, std::uint64_t buffer, std::uint64_t change) {
   std::atomic<std::uint64_t>& word = out.written[buffer % sizes_.per_channel];
+  // Every writer's addition is in the same chain of acq_rel operations: the last one sees all items, and the header.
   if (word.fetch_add(change, std::memory_order_acq_rel) + change == closed_buffer) send(out, buffer);
 }
 
 void node_hop::send(outgoing& out, std::uint64_t buffer) {
+  // relaxed: the next addition comes after an acquire of `consumed`, which the receiver changes when it has this buffer
   out.written[buffer % sizes_.per_channel].store(0, std::memory_order_relaxed);
   std::byte* const at = out.buffers + buffer % sizes_.per_channel * sizes_.inter_node_bytes;
   buffer_header header;
@@ -246,13 +248,14 @@ std::size_t node_hop::write_all(std::size_t from_channel) {
 }
 
 bool node_hop::begin_close(std::uint64_t pushed) {
+  // relaxed: the acq_rel chain of `closed` orders `pushed` before the last PE's exchange
   std::uint64_t most = node_->pushed.load(std::memory_order_relaxed);
   while (most < pushed && !node_->pushed.compare_exchange_weak(most, pushed, std::memory_order_relaxed)) {
   }
   ++phase_;
   // The last PE of the node closes for all of them. Until then no PE of the node is in the next phase.
   if (node_->closed.fetch_add(1, std::memory_order_acq_rel) + 1 != phase_ * pes_here_) return false;
-  pushed_ = node_->pushed.exchange(0, std::memory_order_relaxed);
+  pushed_ = node_->pushed.exchange(0, std::memory_order_relaxed);  // before `ended`, which the next phase awaits
   return true;
 }
 

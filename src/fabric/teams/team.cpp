@@ -108,7 +108,7 @@ void team::wait_for(const std::uint64_t& counter, std::uint64_t doing, int node)
                        .where = std::as_bytes(std::span(&counter, 1))},
                       [&] { return reached.load(std::memory_order_acquire) >> doing_bits >= epoch; });
   if (!ground_.checks) return;
-  const std::uint64_t now = reached.load(std::memory_order_relaxed);
+  const std::uint64_t now = reached.load(std::memory_order_relaxed);  // no older than what the wait has read
   constexpr std::uint64_t mask = (1ULL << doing_bits) - 1;
   if (now >> doing_bits == epoch && (now & mask) != (doing & mask)) mismatch(leader(node));
 }

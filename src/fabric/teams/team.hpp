@@ -23,6 +23,8 @@
 namespace lull::fabric {
 
 // Counters only grow. The buffers of the exchange between nodes and a word for each PE of the job follow the block.
+// Plain words are written and read on two sides of a node_barrier(), which orders them. The exchange between nodes
+// accesses its counters by atomic operations.
 struct team_block {
   static constexpr int most_rounds = 16;            // 65,536 nodes
   alignas(64) std::atomic<std::uint64_t> arrived;   // in the leader's block: members of this node so far

@@ -99,6 +99,7 @@ bool node_bells::oversubscribed() const {
   int cores = 0;
   for (std::size_t i = 0; i < cores_kept / 64; ++i) {
     std::uint64_t used = 0;
+    // relaxed: complete() has read what every rank counted after it stored its cores
     for (int rank = 0; rank < count_; ++rank) used |= of(rank).cores[i].load(std::memory_order_relaxed);
     cores += __builtin_popcountll(used);
   }
@@ -109,18 +110,20 @@ const std::uint32_t* node_bells::somebody() const { return reinterpret_cast<cons
 
 int node_bells::index_of(int rank) const noexcept {
   for (int i = 0; i < count_; ++i)
-    if (of(i).rank.load(std::memory_order_relaxed) == rank + 1) return i;
+    if (of(i).rank.load(std::memory_order_relaxed) == rank + 1) return i;  // relaxed: only the number itself is used
   return -1;
 }
 
 void node_bells::sent_to(int index) noexcept {
   std::atomic<std::uint64_t>& to = of(mine_).sent_to;
   const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(index) % 64;
+  // relaxed: the message that follows publishes it to the rank that returns its fragment
   if ((to.load(std::memory_order_relaxed) & bit) == 0) to.fetch_or(bit, std::memory_order_relaxed);
 }
 
 void node_bells::ring(int index) noexcept {
   bell& whose = of(index);
+  // relaxed: if it precedes the announcement, so does the message, which the sleeper sees while it looks (bells.hpp)
   if (whose.state.load(std::memory_order_relaxed) == awake_now) return;
   whose.word.fetch_add(1);  // prevents a sleep that is about to begin on the old value
   std::uint32_t found = whose.state.load();
@@ -134,6 +137,7 @@ void node_bells::ring(int index) noexcept {
 
 void node_bells::ring_those_that_sent_to_me() noexcept {
   const std::uint64_t me = std::uint64_t{1} << static_cast<unsigned>(mine_) % 64;
+  // relaxed: `state` as in ring(); a sender sets its bit before the message that has arrived
   for (int i = 0; i < count_; ++i)
     if (i != mine_ && of(i).state.load(std::memory_order_relaxed) != awake_now &&
         (of(i).sent_to.load(std::memory_order_relaxed) & me) != 0)
@@ -142,6 +146,7 @@ void node_bells::ring_those_that_sent_to_me() noexcept {
 
 void node_bells::ring_others(bool again) noexcept {
   if (again) {
+    // relaxed: the ring that woke this rank orders it after the count of the rank that rang
     const std::uint32_t round = memory_->rounds.load(std::memory_order_relaxed);
     if (rung_by_me_.exchange(round, std::memory_order_relaxed) == round) return;
   } else {

@@ -78,6 +78,8 @@ int lull_paths_inside(void) { return inside; }
   }
 
 static const struct lull_path_hooks* asked(void) {
+  /* relaxed: a file counts as busy before anything else that its process does with it, so a process that has learnt of
+   * the file, by a message or a call of the system, reads the count or a later one. */
   const uint32_t* const counts = atomic_load_explicit(&busy, memory_order_relaxed);
   if (__builtin_expect(__atomic_load_n(counts, __ATOMIC_RELAXED) == 0, 1) || inside) return NULL;
   return atomic_load_explicit(&hooks, memory_order_acquire);
