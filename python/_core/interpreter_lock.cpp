@@ -28,8 +28,9 @@ void end() {
   ends_it = pthread_self();
   ending = true;
   // Objects held by threads that are left behind are no leaks.
-  const auto frames = nanobind::module_::import_("sys").attr("_current_frames")();
-  if (nanobind::len(frames) > 1) nanobind::set_leak_warnings(false);
+  const auto frames = nanobind::cast<nanobind::dict>(nanobind::module_::import_("sys").attr("_current_frames")());
+  const bool has_one = frames.contains(nanobind::int_(PyThread_get_thread_ident()));  // atexit calls this without one
+  if (frames.size() > (has_one ? 1 : 0)) nanobind::set_leak_warnings(false);
   PyThreadState* const state = PyEval_SaveThread();
   while (taking_lock.load() != 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
   PyEval_RestoreThread(state);
