@@ -15,6 +15,8 @@ from lull import _core
 from lull.base.errors import LullError
 from lull.base.packages import this_system
 
+SINCE_PMIX_4_2 = "PMIx_Info_load"  # a macro before
+
 
 class NotFoundError(LullError):
     """A program does not exist; the exit code is that of a shell."""
@@ -69,15 +71,22 @@ def launcher() -> Path:
     """lull-launch, which starts the processes of a job on this machine.
 
     Raises:
-        LullError: It is not installed, or libpmix, by which the processes of a job find each other, is missing.
+        LullError: It is not installed, or libpmix, by which the processes of a job find each other, is missing or too
+            old.
     """
     path = executable("lull-launch")
     try:
-        ctypes.CDLL("libpmix.so.2")
+        pmix = ctypes.CDLL("libpmix.so.2")
     except OSError as error:
         raise LullError(
             "start processes", "libpmix.so.2 is not on this machine", this_system().install("pmix")
         ) from error
+    if not hasattr(pmix, SINCE_PMIX_4_2) and SINCE_PMIX_4_2.encode() in path.read_bytes():
+        raise LullError(
+            "start processes",
+            "libpmix.so.2 of this machine is older than PMIx 4.2, for which Lull was built",
+            "load a newer PMIx, or build Lull on this machine",
+        )
     return path
 
 

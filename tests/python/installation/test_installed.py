@@ -131,3 +131,9 @@ def test_a_machine_without_pmix_is_told_what_to_install(monkeypatch: pytest.Monk
     monkeypatch.setattr(installed.ctypes, "CDLL", lacks)
     with pytest.raises(LullError, match=r"libpmix\.so\.2 is not on this machine.*pmix"):
         installed.launcher()
+
+
+def test_a_machine_with_an_old_pmix_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed.ctypes, "CDLL", lambda name: object())
+    with pytest.raises(LullError, match=r"libpmix\.so\.2 of this machine is older than PMIx 4\.2"):
+        installed.launcher()
