@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | lock | build | develop | test-all | nightly | test-elsewhere | test-aarch64 | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | mpi-conformance | mutation N=200 | fuzz-shmem SECONDS=60 | fuzz-readers SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | lock | build | develop | test-all | nightly | test-elsewhere | test-aarch64 | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | test-wheel | test-container | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | mpi-conformance | mutation N=200 | fuzz-shmem SECONDS=60 | fuzz-readers SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup lock build develop study test test-all nightly test-elsewhere test-aarch64 test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance mpi-conformance mutation fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
+.PHONY: setup lock build develop study test test-all nightly test-elsewhere test-aarch64 test-flaky coverage check test-install sdist wheel test-wheel test-container packages test-packages hosts-conformance stress-waiting faults conformance mpi-conformance mutation fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages/build.txt pyproject.toml scripts/setup $(wildcard locks/*.txt)
 	@scripts/setup packages/build.txt
@@ -124,6 +124,10 @@ test-wheel: RELEASES ?= bookworm trixie jammy noble
 test-wheel: wheel
 	@packaging/try-in-chroot wheel $(RELEASES)
 
+# An image for Podman and Docker, of the wheel, built and used (root, buildah and the network; some minutes).
+test-container: wheel
+	@packaging/container/try
+
 # Every program of tests/run on two virtual hosts (needs root), with 2, 4, 8 PEs, under three policies.
 hosts-conformance: develop
 	@cmake --build $(BUILD) --target tests
@@ -196,7 +200,7 @@ lint-all: checks
 
 checks: develop
 	@scripts/setup packages/lint.txt
-	@shellcheck -x scripts/setup scripts/bare.sh scripts/test scripts/test-flaky scripts/elsewhere scripts/aarch64 scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/try-in-chroot packaging/smoke
+	@shellcheck -x scripts/setup scripts/bare.sh scripts/test scripts/test-flaky scripts/elsewhere scripts/aarch64 scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/try-in-chroot packaging/smoke packaging/container/try
 	@echo "==> ruff, mypy"
 	@ruff check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched scripts/vocabulary packaging/wheel/make
 	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched scripts/vocabulary packaging/wheel/make
