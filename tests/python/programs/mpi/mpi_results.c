@@ -4,7 +4,8 @@
  *
  *   mpi_results [STEPS [over-tcp]]
  *
- * Over TCP it does not send messages that are too long, after which Intel MPI loses its connection. */
+ * Over TCP, and with Intel MPI, it does not send messages that are too long: libraries lose their connection then, and
+ * Intel's, on a busy machine, does not always report the error. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,6 +40,10 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(version, &length);
+  const int reports_truncation = !over_tcp && strstr(version, "Intel") == NULL;
   const int largest = 300000;
   int* out = malloc(sizeof(int) * (size_t)largest * 2);
   int* in = malloc(sizeof(int) * (size_t)largest * 2);
@@ -47,14 +52,15 @@ int main(int argc, char** argv) {
   state = 42; /* the same on all ranks: they agree on the next step */
   for (int step = 0; step < steps; ++step) {
     static const int counts[] = {0, 1, 3, 700, 2000, 20000, 300000};
-    const int count = counts[next_random() % 7], what = (int)(next_random() % 11), root = (int)(next_random() % (unsigned)ranks);
+    const int count = counts[next_random() % 7], what = (int)(next_random() % 11),
+              root = (int)(next_random() % (unsigned)ranks);
     const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
     MPI_Status status, both[2];
     MPI_Request requests[2];
     int flag = 0, got = 0;
     memset(&status, 0, sizeof status);
     compute(rank, step);
-    if (what == 9 && over_tcp) continue;
+    if (what == 9 && !reports_truncation) continue;
     switch (what) {
       case 0: /* a ring, odd ones receive first */
         if (rank % 2 == 0) MPI_Ssend(out, count, MPI_INT, right, step, MPI_COMM_WORLD);
@@ -111,7 +117,7 @@ int main(int argc, char** argv) {
         break;
       }
       case 9: { /* too long: an error, the same on all */
-        const int room = count > 1 ? count / 2 : count; /* without room, Intel MPI reports an error only sometimes */
+        const int room = count / 2;
         MPI_Isend(out, count, MPI_INT, right, step, MPI_COMM_WORLD, &requests[0]);
         int code = MPI_Recv(in, room, MPI_INT, left, step, MPI_COMM_WORLD, &status), class = 0;
         MPI_Error_class(code, &class);
