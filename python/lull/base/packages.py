@@ -1,4 +1,4 @@
-"""What brings a library or program that Lull can use, on this machine: by its package manager, its modules or Spack.
+"""How to get a library or program that Lull can use, on this machine: by its package manager, its modules or Spack.
 
 Names of packages: Debian's from `packages/*.txt`, tried by `make setup`; of Fedora and Enterprise Linux from Fedora's
 spec files (scorep, scalasca, openmpi, slurm); of SUSE from its spec files (openucx: libucp0; pmix: libpmix2) and from

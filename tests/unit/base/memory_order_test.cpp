@@ -1,5 +1,5 @@
 // Litmus tests of the orders on which sleepers and those that wake them depend: each of two threads stores to one word and
-// then loads that of the other. Both may find nothing (store buffering), unless a fence stands between.
+// then loads that of the other. Without a fence between store and load, both may load the old value (store buffering).
 //
 // Two threads go through the same row of cells. Without the fence, two cores of x86-64 find nothing in some hundred of
 // 100,000 cells; with it, no machine may find such a cell. Busy cores find fewer, never more.

@@ -8,7 +8,7 @@ from lull.job.launchers.launcher import Environment, JobRank, Launcher, Level, c
 class OpenMpi(Launcher):
     """Its ranks also have PMIx's variables. The job is named by mpirun's host and process.
 
-    Where its daemons are started by ssh, only ranks beside mpirun have the variables of the batch system.
+    If it starts its daemons by ssh, only ranks on its own node have the variables of the batch system.
     """
 
     name = "Open MPI"
