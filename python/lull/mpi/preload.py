@@ -107,7 +107,7 @@ def preloaded(
 
 
 def _is_told_what_to_pass_on(command: Sequence[str]) -> bool:
-    launched = any(Path(word).name.split(".")[0] in {"mpirun", "mpiexec", "orterun"} for word in command)
+    launched = any(Path(word).name.split(".")[0] in {"mpirun", "mpiexec", "orterun", "prterun"} for word in command)
     return launched and not {"-x", "--x"} & set(command)
 
 

@@ -87,9 +87,10 @@ def test_tools_compose_when_one_command_is_started_by_another(library: str) -> N
     assert sorted(inner[FORWARDS].split(";")) == ["ASAN_OPTIONS", "LD_PRELOAD", "LULL_TRACE", "LULL_WAIT"]
 
 
-def test_what_a_user_forwards_is_forwarded_still(library: str) -> None:
+@pytest.mark.parametrize("mpirun", ["mpirun", "/opt/bin/mpiexec.openmpi", "orterun", "prterun"])
+def test_what_a_user_forwards_is_forwarded_still(library: str, mpirun: str) -> None:
     before = {FORWARDS: "PATH;LULL_SPIN=3", "LULL_SPIN": "4"}
-    made = preload.preloaded(before, tools={}, command=["mpirun", "./app"])
+    made = preload.preloaded(before, tools={}, command=[mpirun, "./app"])
     assert made[FORWARDS] == "PATH;LULL_SPIN=3;LD_PRELOAD;ASAN_OPTIONS"
 
 
