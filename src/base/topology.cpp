@@ -115,10 +115,11 @@ machine_cores cores_among(std::span<const int> cpus, const std::string& root) {
   const std::vector<int> efficient = numbers_of(devices + "/cpu_atom/cpus");
   machine_cores found;
   for (auto& [first, threads] : by_first) found.cores.push_back(std::move(threads));
-  const auto others = std::ranges::stable_partition(found.cores, [&](const std::vector<int>& core) {
+  // Not that of std::ranges, which clang 14 does not compile.
+  const auto others = std::stable_partition(found.cores.begin(), found.cores.end(), [&](const std::vector<int>& core) {
     return std::ranges::find(efficient, core.front()) == efficient.end();
   });
-  found.performance = static_cast<std::size_t>(std::ranges::distance(found.cores.begin(), others.begin()));
+  found.performance = static_cast<std::size_t>(others - found.cores.begin());
   if (found.performance == 0) found.performance = found.cores.size();
   return found;
 }
