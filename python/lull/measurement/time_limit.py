@@ -14,7 +14,7 @@ class TimeLimit:
     """Warns once, after the first run by which it is known that the others will not fit.
 
     Args:
-        allocation: What this process is part of; None if it is in no allocation.
+        allocation: The allocation of this process, or None.
         runs: All runs, warm-ups included.
         seconds_left: Asks the batch system. It is called once, when the first of several runs has ended.
     """

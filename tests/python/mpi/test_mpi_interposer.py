@@ -464,7 +464,7 @@ def test_a_program_with_a_sanitizer_is_recorded(built: Path, tmp_path: Path, san
     mpi = LIBRARIES[0]
     traffic = program(mpi, "mpi/mpi_traffic.c", built, f"-fsanitize={sanitizer}", name=f"traffic_{sanitizer}")
     options = {"ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "exitcode=0"}  # of what is Open MPI's own
-    options |= {"PMIX_MCA_gds": "hash"}  # PMIx 5 does not find room for its shared memory beside that of a sanitizer
+    options |= {"PMIX_MCA_gds": "hash"}  # a sanitizer takes the addresses of PMIx 5's shared memory
     processes = traced(mpi, tmp_path, 2, traffic, "3", env=options)
     assert all(process.calls("MPI_Finalize") for process in processes)
 
