@@ -122,8 +122,7 @@ class Case:
         env |= {**ENVIRONMENT, **self.setup.env, "TMPDIR": str(folder)}
         if not self.hosts:
             return env
-        # The MPICH of PyPI does not hang with libfabric.
-        env |= {**self.hosts.environment, "MPIR_CVAR_CH4_NETMOD": "ofi"}
+        env |= self.hosts.environment
         # Without UCX, Open MPI 5 has no other component for windows between hosts than rdma.
         return env | ({"OMPI_MCA_osc": "^ucx"} if self.library.startswith("openmpi-5") else {})
 
