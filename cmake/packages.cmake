@@ -46,6 +46,7 @@ set(CPACK_DEBIAN_LIBRARIES_PACKAGE_NAME liblull0)
 set(CPACK_COMPONENT_LIBRARIES_DESCRIPTION "the shared libraries")
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_DEPENDS "libucx0 (>= 1.13)")  # loaded on demand, so shlibdeps does not find it
+set(CPACK_DEBIAN_LIBRARIES_PACKAGE_SUGGESTS "libfabric1 (>= 1.15)")  # the same
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/triggers)
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
 

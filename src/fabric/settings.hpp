@@ -29,10 +29,11 @@ inline constexpr std::array fabric{
             "separately."},
     setting{"LULL_COALESCE_US", setting_type::integer, "1000", "1..1000000",
             "Microseconds after which coalesced puts are sent even if the program neither waits nor calls quiet."},
-    setting{"LULL_RDMA", setting_type::choice, "auto", "auto|on|off",
-            "Whether the network executes puts and gets to PEs of other nodes by RDMA, while the target sleeps. auto: "
-            "if the network is known to do so without the target's CPU; on: also if UCX does not report this, or "
-            "emulates it by messages; off: all use messages."},
+    setting{
+        "LULL_RDMA", setting_type::choice, "auto", "auto|on|off",
+        "Whether the network executes puts and gets to PEs of other nodes by RDMA, while the target sleeps. auto: "
+        "if the network is known to do so without the target's CPU; on: also if its library does not report this, or "
+        "emulates it by messages; off: all use messages."},
     setting{"LULL_RDMA_BYTES", setting_type::size, "0", "",
             "Smallest size in bytes of a put or get that uses RDMA; 0: the size from which RDMA was measured to be "
             "faster than a message."},

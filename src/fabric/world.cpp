@@ -9,7 +9,7 @@
 #include "base/received_bytes.hpp"
 #include "base/settings.hpp"
 #include "model/machine/machine_file.hpp"
-#include "transport/ucx.hpp"
+#include "transport/choice.hpp"
 
 namespace lull::fabric {
 namespace {
@@ -87,11 +87,12 @@ std::unique_ptr<protocol> world::make_protocol() {
                              .sleeper_answered = [this] { wake_sleeper(); },
                              .lost = [this](const std::string& found) { boot_.abort_without_peer(found); }};
   const auto make = [this](transport::receiver& to) {
-    return transport::make_ucx(to, {.processes = pes(),
-                                    .one_host = !boot_.spans_hosts(),
-                                    .emulated = members_.emulates_nodes(),
-                                    .rdma = wanted_rdma(),
-                                    .memory = memory_.heap_memory()});
+    return transport::make_transport(to, {.processes = pes(),
+                                          .me = me().index(),
+                                          .one_host = !boot_.spans_hosts(),
+                                          .emulated = members_.emulates_nodes(),
+                                          .rdma = wanted_rdma(),
+                                          .memory = memory_.heap_memory()});
   };
   auto made = std::make_unique<protocol>(me(), pes(), served_memory{memory_.bytes(), header.accumulating}, hooks, make,
                                          coalescing{.message_bytes = setting_size("LULL_COALESCE"),

@@ -57,9 +57,12 @@ class remote_memory {
   virtual void put(int peer, std::size_t offset, const void* source, std::size_t bytes, accessing& then) = 0;
   virtual void get(int peer, std::size_t offset, void* destination, std::size_t bytes, accessing& then) = 0;
   // Changes a word of 4 or 8 bytes, and stores the old value in `old`. For a compare_swap, `old` contains the new value
-  // at first.
+  // at first. Only where by_processor(): no adapter's change is atomic with those of the target's processors.
   virtual void fetch(int peer, std::size_t offset, change how, const void* operand, void* old, std::size_t width,
-                     accessing& then) = 0;
+                     accessing& then) {
+    (void)peer, (void)offset, (void)how, (void)operand, (void)old, (void)width;
+    then.lost("this network changes no words of other processes");
+  }
   virtual void flush(int peer, accessing& then) = 0;
 };
 

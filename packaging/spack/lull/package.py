@@ -35,6 +35,7 @@ class Lull(PythonPackage):
     depends_on("tomlplusplus@3.3:", type="build")
     depends_on("hwloc@2.9:")
     depends_on("pmix@4.2:")
+    depends_on("libfabric@1.15:")
     depends_on("ucx@1.13:")
     depends_on("hdf5@1.10:")
     depends_on("zstd@1.5:")

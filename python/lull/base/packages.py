@@ -28,6 +28,7 @@ class Package:
 # By a short name of the thing. With `-headers`: also what compiling against it needs.
 PACKAGES: Final = {
     "ucx": Package("libucx0", "ucx", "libucp0", "ucx"),
+    "libfabric": Package("libfabric1", "libfabric", "libfabric1", "libfabric"),
     "pmix": Package("libpmix2", "pmix", "libpmix2", "pmix"),
     "hwloc": Package("libhwloc15", "hwloc-libs", "libhwloc15", "hwloc"),
     "fmt": Package("libfmt-dev", "fmt-devel", "fmt-devel", "fmt"),

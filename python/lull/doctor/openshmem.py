@@ -1,4 +1,4 @@
-"""The OpenSHMEM runtime: its libraries, the networks that UCX can use, and two test programs."""
+"""The OpenSHMEM runtime: its libraries, the networks that they can use, and two test programs."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def look(machine: Machine) -> list[Finding]:
     ]
     if ucp:
         found.append(_transports(machine, ucp))
+    found.append(_libfabric(machine))
     return [
         *found,
         _cross_memory(machine),
@@ -70,6 +71,25 @@ def _transports(machine: Machine, ucp: Path) -> Finding:
     if fabrics:
         return Finding("transports", "works", f"{words}; RDMA devices {', '.join(fabrics)}")
     return Finding("transports", "works", f"{words}; no RDMA device")
+
+
+def _libfabric(machine: Machine) -> Finding:
+    adapters = [
+        one.name
+        for folder, pattern in (("cxi", "*"), ("infiniband", "efa_*"), ("infiniband", "hfi1_*"))
+        for one in sorted(machine.below(f"/sys/class/{folder}").glob(pattern))
+    ]
+    library = _loaded("libfabric.so.1")
+    if library is None:
+        words = (
+            f"its library is not found, and {adapters[0]} needs it" if adapters else "not found; nothing here needs it"
+        )
+        fix = machine.system.install("libfabric") if adapters else ""
+        return Finding("libfabric", "limited" if adapters else "works", words, fix)
+    version = ctypes.CDLL(str(library)).fi_version()
+    words = f"{version >> 16}.{version & 0xFFFF} in {library}"
+    use = f"used for {', '.join(adapters)}" if adapters else "used with LULL_TRANSPORT=libfabric"
+    return Finding("libfabric", "works", f"{words}; {use}")
 
 
 def _cross_memory(machine: Machine) -> Finding:

@@ -1,24 +1,13 @@
 #include "fabric/protocol/admission.hpp"
 
-#include <sys/random.h>
-
-#include <cerrno>
 #include <cstdio>
 
-#include "base/error.hpp"
+#include "base/secret.hpp"
 
 namespace lull::fabric {
-namespace {
 
-std::uint64_t random_key() {
-  std::uint64_t key = 0;
-  if (getrandom(&key, sizeof key, 0) != sizeof key) throw error("draw a key for this PE", describe_errno(errno));
-  return key;
-}
-
-}  // namespace
-
-admission::admission(pe_id me, int pes) : me_(me), my_key_(random_key()), keys_(static_cast<std::size_t>(pes)) {}
+admission::admission(pe_id me, int pes)
+    : me_(me), my_key_(draw_secret("draw a key for this PE")), keys_(static_cast<std::size_t>(pes)) {}
 
 bool admission::admits(unsigned kind, std::span<const std::byte> header) {
   if (kind < message_kinds && header.size() >= header_bytes(static_cast<message_kind>(kind))) [[likely]] {

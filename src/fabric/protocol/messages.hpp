@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/pool.hpp"
 #include "fabric/operations/accumulate.hpp"
 #include "fabric/operations/amo.hpp"
 #include "transport/transport.hpp"
@@ -108,8 +109,6 @@ Header read_header(const void* bytes) {
 }
 
 class sender;
-template <class T>
-class pool;
 
 // A message being sent. The transport reads header and payload until it has sent them.
 struct message final : transport::outgoing {

@@ -29,10 +29,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/pool.hpp"
 #include "base/units.hpp"
 #include "fabric/operations/amo.hpp"
 #include "fabric/operations/completion.hpp"
-#include "fabric/protocol/pool.hpp"
 #include "model/choices/account.hpp"
 #include "model/costs/rdma.hpp"
 #include "model/machine/correction.hpp"

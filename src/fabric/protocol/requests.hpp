@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <span>
 
+#include "base/pool.hpp"
 #include "base/units.hpp"
 #include "fabric/operations/block_descriptor.hpp"
 #include "fabric/operations/completion.hpp"
 #include "fabric/protocol/hooks.hpp"
-#include "fabric/protocol/pool.hpp"
 #include "fabric/protocol/server.hpp"
 #include "transport/transport.hpp"
 #include "wait/completion_flag.hpp"

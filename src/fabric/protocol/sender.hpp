@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/pool.hpp"
 #include "base/units.hpp"
 #include "fabric/operations/completion.hpp"
 #include "fabric/operations/quick_lock.hpp"
@@ -23,7 +24,6 @@
 #include "fabric/protocol/coalescer.hpp"
 #include "fabric/protocol/hooks.hpp"
 #include "fabric/protocol/messages.hpp"
-#include "fabric/protocol/pool.hpp"
 #include "fabric/protocol/transforming.hpp"
 #include "transport/transport.hpp"
 

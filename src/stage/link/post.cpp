@@ -1,15 +1,14 @@
 #include "stage/link/post.hpp"
 
-#include <sys/random.h>
 #include <sys/stat.h>
 
-#include <cerrno>
 #include <fstream>
 #include <string>
 #include <utility>
 
 #include "base/error.hpp"
-#include "transport/ucx.hpp"
+#include "base/secret.hpp"
+#include "transport/choice.hpp"
 
 namespace lull::stage {
 namespace {
@@ -30,10 +29,10 @@ place own_place(const exchange& others) {
   return mine;
 }
 
-transport::ucx_settings surroundings(exchange& others) {
+transport::options surroundings(exchange& others) {
   const place mine = own_place(others);
-  transport::ucx_settings found{
-      .processes = others.size(), .one_host = true, .emulated = false, .outlives_peers = true};
+  transport::options found{
+      .processes = others.size(), .me = others.rank(), .one_host = true, .emulated = false, .outlives_peers = true};
   for (const auto& message : others.all(packet().put(mine.machine).put(mine.network).put(mine.node).bytes())) {
     packet_reader reader(message);
     const bool same_machine = reader.take_text() == mine.machine;
@@ -43,19 +42,13 @@ transport::ucx_settings surroundings(exchange& others) {
   return found;
 }
 
-std::uint64_t new_secret() {
-  std::uint64_t made = 0;
-  if (getrandom(&made, sizeof made, 0) != sizeof made) throw error("join the job's output", describe_errno(errno));
-  return made;
-}
-
 }  // namespace
 
 post::post(post_handler& to, exchange& others)
-    : handler_(to), me_(others.rank()), transport_(transport::make_ucx(*this, surroundings(others))) {
+    : handler_(to), me_(others.rank()), transport_(transport::make_transport(*this, surroundings(others))) {
   const std::vector<std::byte> address = transport_->address();
   packet contact;
-  contact.put(new_secret());
+  contact.put(draw_secret("join the job's output"));
   std::vector<std::byte> mine(contact.bytes().begin(), contact.bytes().end());
   mine.insert(mine.end(), address.begin(), address.end());
   int process = 0;

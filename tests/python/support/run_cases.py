@@ -41,8 +41,12 @@ class RunCase(NamedTuple):
             return False
         if any(
             fnmatch(self.program, program)
-            and any(fnmatch(name, fabric) for name in (self.fabric, f"{self.policy}.{self.fabric}"))
-            for program, fabric in DESCRIPTION["left_out"].items()
+            and any(
+                fnmatch(name, fabric)
+                for name in (self.fabric, f"{self.policy}.{self.fabric}")
+                for fabric in fabrics.split()
+            )
+            for program, fabrics in DESCRIPTION["left_out"].items()
         ):
             return False
         of = DESCRIPTION["fabrics"][self.fabric].get("programs", ["*"])

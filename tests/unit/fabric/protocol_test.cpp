@@ -1,5 +1,5 @@
-// Operations on PEs of other nodes, with all PEs of the job in one process: over UCX's tcp on the loopback, and over a
-// transport in memory.
+// Operations on PEs of other nodes, with all PEs of the job in one process: over the loopback by UCX and by providers of
+// libfabric, and over a transport in memory.
 #include "fabric/protocol/protocol.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@
 #include "fabric/protocol/progress_thread.hpp"
 #include "fabric/transfers/transfers.hpp"
 #include "surroundings.hpp"
-#include "transport/ucx.hpp"
+#include "transport/libfabric/libfabric.hpp"
+#include "transport/ucx/ucx.hpp"
 
 namespace lull::fabric {
 namespace {
@@ -27,12 +28,29 @@ constexpr std::int64_t an_hour = 3'600'000'000'000;  // no small put leaves beca
 constexpr std::int64_t a_millisecond = 1'000'000;
 constexpr std::size_t large = std::size_t{1} << 20U;  // from this size on both transports let messages be overtaken
 
-using maker = std::unique_ptr<transport::transport> (*)(transport::receiver& to, int processes);
-std::unique_ptr<transport::transport> over_ucx(transport::receiver& to, int processes) {
-  return transport::make_ucx(to, {.processes = processes, .one_host = true, .emulated = true});
+using maker = std::unique_ptr<transport::transport> (*)(transport::receiver& to, int processes, int me);
+transport::options on_this_host(int processes, int me) {
+  return {.processes = processes, .me = me, .one_host = true, .emulated = true};
 }
-std::unique_ptr<transport::transport> in_memory(transport::receiver& to, int processes) {
+std::unique_ptr<transport::transport> over_ucx(transport::receiver& to, int processes, int me) {
+  return transport::make_ucx(to, on_this_host(processes, me));
+}
+std::unique_ptr<transport::transport> in_memory(transport::receiver& to, int processes, int /*me*/) {
   return std::make_unique<transport::memory_transport>(to, processes);
+}
+struct of_tcp {
+  static constexpr const char* name = "tcp";
+};
+struct of_sockets {
+  static constexpr const char* name = "sockets";
+};
+struct of_shm {
+  static constexpr const char* name = "shm";
+};
+template <class Provider>
+std::unique_ptr<transport::transport> over_libfabric(transport::receiver& to, int processes, int me) {
+  setenv("LULL_LIBFABRIC_PROVIDER", Provider::name, 1);
+  return transport::make_libfabric(to, on_this_host(processes, me));
 }
 
 struct station {
@@ -44,7 +62,7 @@ struct station {
   station(int pe, int pes, maker over, std::int64_t longest_ns = an_hour)
       : messages(pe_id{pe}, pes, {memory, accumulating},
                  {.memory_changed = [this] { changed(); }, .node_memory_changed = [] {}},
-                 [=](transport::receiver& to) { return over(to, pes); },
+                 [=](transport::receiver& to) { return over(to, pes, pe); },
                  {.message_bytes = 16384, .longest_ns = longest_ns}) {
     accumulating.open();
   }
@@ -251,7 +269,7 @@ TEST_P(protocol_over, blocks_are_scattered_added_and_gathered) {
 // A client that is no PE of the job: it has a PE's address and knows the form of the messages.
 class stranger final : transport::receiver {
  public:
-  stranger(maker over, const std::vector<std::byte>& contact) : transport_(over(*this, 1)) {
+  stranger(maker over, const std::vector<std::byte>& contact) : transport_(over(*this, 1, 0)) {
     transport_->set_address(0, std::span(contact).subspan(sizeof(std::uint64_t)));
   }
   stranger(const stranger&) = delete;
@@ -312,9 +330,15 @@ TEST_P(protocol_over, a_message_of_a_process_that_is_no_pe_changes_nothing) {
   EXPECT_EQ(std::memcmp(target.memory.data() + 8, &value, sizeof value), 0);
 }
 
+constexpr auto name_of_transport = [](const auto& one) { return std::string(one.param.first); };
 INSTANTIATE_TEST_SUITE_P(transports, protocol_over,
                          testing::Values(std::pair{"ucx", &over_ucx}, std::pair{"memory", &in_memory}),
-                         [](const auto& one) { return std::string(one.param.first); });
+                         name_of_transport);
+INSTANTIATE_TEST_SUITE_P(libfabric, protocol_over,
+                         testing::Values(std::pair{"tcp", &over_libfabric<of_tcp>},
+                                         std::pair{"sockets", &over_libfabric<of_sockets>},
+                                         std::pair{"shm", &over_libfabric<of_shm>}),
+                         name_of_transport);
 
 // With a transport in memory, the test decides when a large payload arrives.
 class overtaken_puts : public testing::Test {

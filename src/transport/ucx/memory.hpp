@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "transport/remote_memory.hpp"
-#include "transport/ucx.hpp"
+#include "transport/ucx/ucx.hpp"
 
 namespace lull::transport {
 
@@ -22,8 +22,7 @@ class ucx_memory final : public remote_memory {
   using connection = std::function<ucp_ep_h(int peer)>;  // returns null if there is no connection
 
   // Returns null if no network of UCX reaches the memory without the peer, unless emulation is allowed (rdma_use::on).
-  [[nodiscard]] static std::unique_ptr<ucx_memory> expose(ucp_context_h context, const ucx_settings& wanted,
-                                                          connection to);
+  [[nodiscard]] static std::unique_ptr<ucx_memory> expose(ucp_context_h context, const options& wanted, connection to);
   ~ucx_memory() override;
 
   // The key that others need to reach the memory; they pass it to set_key().
@@ -57,7 +56,7 @@ class ucx_memory final : public remote_memory {
     reach reached = reach::nothing;
     bool asked = false;
   };
-  ucx_memory(ucp_context_h context, const ucx_settings& wanted, connection to);
+  ucx_memory(ucp_context_h context, const options& wanted, connection to);
   [[nodiscard]] bool map(std::span<std::byte> given, std::size_t bytes, bool allocated);
   void unmap();
   peer& known(int which) {

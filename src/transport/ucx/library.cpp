@@ -1,14 +1,13 @@
-#include "transport/ucx_library.hpp"
+#include "transport/ucx/library.hpp"
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <string>
 
-#include "base/environment.hpp"
 #include "base/error.hpp"
+#include "transport/library_environment.hpp"
 
 namespace lull::transport {
 namespace {
@@ -24,9 +23,9 @@ std::string last_failure() {
 // which Lull was built.
 void* opened(bool registers) {
   if (void* const there = dlopen(file, RTLD_NOW | RTLD_NOLOAD)) return there;
-  const ucx_environment environment({{"UCX_HANDLE_ERRORS", "none"}, {"UCX_VFS_ENABLE", "no"}});
-  std::optional<ucx_environment> without_hooks;
-  if (!registers) without_hooks.emplace({ucx_environment::variable{"UCX_MEM_EVENTS", "no"}});
+  const library_environment environment({{"UCX_HANDLE_ERRORS", "none"}, {"UCX_VFS_ENABLE", "no"}});
+  std::optional<library_environment> without_hooks;
+  if (!registers) without_hooks.emplace(std::vector<library_environment::variable>{{"UCX_MEM_EVENTS", "no"}});
   if (void* const found = dlopen(file, RTLD_NOW)) return found;
   const std::string failure = last_failure();
   if (void* const found = dlopen(LULL_UCX_FOLDER "/libucp.so.0", RTLD_NOW)) return found;
@@ -46,17 +45,6 @@ void load(bool registers) {
 }
 
 }  // namespace
-
-// NOLINTBEGIN(concurrency-mt-unsafe): only while a process joins a job, as PMIx does too
-ucx_environment::ucx_environment(std::initializer_list<variable> wanted) {
-  for (const auto& [name, value] : wanted)
-    if (variable_of_environment(name) == nullptr && setenv(name, value, 1) == 0) set_.push_back(name);
-}
-
-ucx_environment::~ucx_environment() {
-  for (const char* const name : set_) unsetenv(name);
-}
-// NOLINTEND(concurrency-mt-unsafe)
 
 ucx_library library;
 

@@ -1,5 +1,5 @@
 // Loads UCX when a process first needs a network, so that Lull changes nothing in programs that need none. Only
-// ucx*.cpp include it.
+// this folder includes it.
 //
 // If UCX were linked, it would be in every process with Lull, and it acts as soon as it is loaded: it installs handlers
 // for SIGSEGV and similar signals, and some builds start a thread. Lull switches both off. It also switches off UCX's
@@ -7,10 +7,6 @@
 // loaded UCX itself, all this remains as the program has it.
 #pragma once
 #include <ucp/api/ucp.h>
-
-#include <initializer_list>
-#include <utility>
-#include <vector>
 
 namespace lull::transport {
 
@@ -63,19 +59,5 @@ extern ucx_library library;  // all null before load_ucx()
 // Loads UCX, once; it is never unloaded. `registers`: a network that is used registers memory. Throws lull::error if
 // UCX is missing or too old.
 void load_ucx(bool registers);
-
-// Sets environment variables that only UCX reads, unless the user has set them. The destructor restores the
-// environment.
-class ucx_environment {
- public:
-  using variable = std::pair<const char*, const char*>;
-  ucx_environment(std::initializer_list<variable> wanted);
-  ~ucx_environment();
-  ucx_environment(const ucx_environment&) = delete;
-  ucx_environment& operator=(const ucx_environment&) = delete;
-
- private:
-  std::vector<const char*> set_;
-};
 
 }  // namespace lull::transport

@@ -1,4 +1,4 @@
-#include "transport/ucx_memory.hpp"
+#include "transport/ucx/memory.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/pages.hpp"
-#include "transport/ucx_library.hpp"
+#include "transport/ucx/library.hpp"
 
 namespace lull::transport {
 namespace {
@@ -68,13 +68,13 @@ constexpr std::array ucx_changes{UCP_ATOMIC_OP_ADD, UCP_ATOMIC_OP_SWAP, UCP_ATOM
 
 }  // namespace
 
-ucx_memory::ucx_memory(ucp_context_h context, const ucx_settings& wanted, connection to)
+ucx_memory::ucx_memory(ucp_context_h context, const options& wanted, connection to)
     : context_(context),
       connection_(std::move(to)),
       emulation_too_(wanted.rdma == rdma_use::on),
       peers_(static_cast<std::size_t>(wanted.processes)) {}
 
-std::unique_ptr<ucx_memory> ucx_memory::expose(ucp_context_h context, const ucx_settings& wanted, connection to) {
+std::unique_ptr<ucx_memory> ucx_memory::expose(ucp_context_h context, const options& wanted, connection to) {
   std::unique_ptr<ucx_memory> mine(new ucx_memory(context, wanted, std::move(to)));
   // Processes of one host share memory without a network, unless their nodes are emulated. If a network reaches only
   // memory that UCX has allocated, the key to such memory is larger than the key to other memory. The test uses a few

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-namespace lull::fabric {
+namespace lull {
 
 template <class T>
 class pool {
@@ -24,4 +24,4 @@ class pool {
   std::vector<T*> free_;
 };
 
-}  // namespace lull::fabric
+}  // namespace lull

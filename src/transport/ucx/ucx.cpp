@@ -1,4 +1,4 @@
-#include "transport/ucx.hpp"
+#include "transport/ucx/ucx.hpp"
 
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -17,32 +16,21 @@
 
 #include "base/environment.hpp"
 #include "base/error.hpp"
-#include "base/received_bytes.hpp"
-#include "base/settings.hpp"
-#include "model/machine/machine_file.hpp"
-#include "transport/ucx_library.hpp"
-#include "transport/ucx_memory.hpp"
+#include "transport/address.hpp"
+#include "transport/library_environment.hpp"
+#include "transport/rendezvous.hpp"
+#include "transport/ucx/library.hpp"
+#include "transport/ucx/memory.hpp"
 
 namespace lull::transport {
 namespace {
+
+constexpr std::string_view name = "UCX";
 
 std::string answer(ucs_status_t status) { return std::string("UCX answered ") + library.ucs_status_string(status); }
 
 void check(ucs_status_t status, const char* action) {
   if (status != UCS_OK) throw error(action, answer(status));
-}
-
-std::size_t rendezvous_threshold() {
-  const char* const given = variable_of_environment("UCX_RNDV_THRESH");
-  if (!given || std::string_view(given) == "auto") return model::this_machine().messages.rendezvous_from_bytes;
-  if (std::string_view(given) == "inf") return std::numeric_limits<std::size_t>::max();
-  try {
-    return parse_size(given);
-  } catch (const error&) {
-    throw usage_error(
-        "read UCX_RNDV_THRESH", "'" + std::string(given) + "' is not a number of bytes",
-        "set it to a number such as 64k, or to auto or inf: fence must know which messages can be overtaken");
-  }
 }
 
 std::string loopback_interface() {
@@ -66,7 +54,7 @@ struct ended_by {
 
 class ucx final : public transport {
  public:
-  ucx(receiver& to, const ucx_settings& wanted);
+  ucx(receiver& to, const options& wanted);
 
   [[nodiscard]] std::vector<std::byte> address() const override;
   void set_address(int peer, std::span<const std::byte> address) override;
@@ -109,7 +97,7 @@ class ucx final : public transport {
 };
 
 // Whether memory may be exposed. Between emulated nodes it may only if the user has named another network than ours.
-bool may_expose(const ucx_settings& wanted) {
+bool may_expose(const options& wanted) {
   if (wanted.memory.empty() || wanted.rdma == rdma_use::off) return false;
   if (wanted.rdma == rdma_use::on) return true;
   return wanted.emulated && variable_of_environment("UCX_TLS");
@@ -133,7 +121,7 @@ bool is_between(version first, version end) {
 }
 
 // Lull's settings of UCX, where the user has set none. `registers`: UCX caches registrations of memory.
-void set_defaults(const ucx_settings& wanted, bool registers, ucp_config_t* config) {
+void set_defaults(const options& wanted, bool registers, ucp_config_t* config) {
   const auto is_open = [](const char* name) {
     return variable_of_environment((std::string("UCX_") + name).c_str()) == nullptr;
   };
@@ -156,16 +144,15 @@ void set_defaults(const ucx_settings& wanted, bool registers, ucp_config_t* conf
 
 // Pieces larger than UCX's 8 KiB save most of the system calls of a large message. UCX reads these settings only from
 // the environment, when the worker is made, and complains on stdout about settings of a network that it must not use.
-ucx_environment settings_of_tcp(const ucx_settings& wanted) {
+std::vector<library_environment::variable> settings_of_tcp(const options& wanted) {
   const char* const given = variable_of_environment("UCX_TLS");
   const std::string_view networks = given ? given : wanted.emulated ? "tcp,self" : "all";
   const auto may_use = [&](std::string_view name) { return networks.find(name) != std::string_view::npos; };
-  if (!networks.starts_with('^') && !may_use("tcp") && !may_use("all"))
-    return ucx_environment(std::initializer_list<ucx_environment::variable>{});
-  return ucx_environment({{"UCX_TCP_TX_SEG_SIZE", "64k"}, {"UCX_TCP_RX_SEG_SIZE", "64k"}});
+  if (!networks.starts_with('^') && !may_use("tcp") && !may_use("all")) return {};
+  return {{"UCX_TCP_TX_SEG_SIZE", "64k"}, {"UCX_TCP_RX_SEG_SIZE", "64k"}};
 }
 
-ucx::ucx(receiver& to, const ucx_settings& wanted)
+ucx::ucx(receiver& to, const options& wanted)
     : receiver_(to),
       rendezvous_from_(rendezvous_threshold()),
       outlives_peers_(wanted.outlives_peers),
@@ -174,7 +161,7 @@ ucx::ucx(receiver& to, const ucx_settings& wanted)
   const bool exposes = may_expose(wanted);
   const bool registers = !wanted.emulated && !wanted.one_host && has_registering_network();
   load_ucx(registers);
-  const ucx_environment of_tcp = settings_of_tcp(wanted);
+  const library_environment of_tcp(settings_of_tcp(wanted));
   ucp_config_t* config = nullptr;
   check(library.ucp_config_read(nullptr, nullptr, &config), "read UCX's settings");
   const std::unique_ptr<ucp_config_t, void (*)(ucp_config_t*)> release(config, library.ucp_config_release);
@@ -224,9 +211,10 @@ std::vector<std::byte> ucx::address() const {
   ucp_address_t* address = nullptr;
   std::size_t bytes = 0;
   check(library.ucp_worker_get_address(worker_.get(), &address, &bytes), "get this PE's UCX address");
-  std::vector<std::byte> all(sizeof bytes + bytes);
-  std::memcpy(all.data(), &bytes, sizeof bytes);
-  std::memcpy(all.data() + sizeof bytes, address, bytes);
+  std::vector<std::byte> all = begin_address(name);
+  append(all, bytes);
+  const auto worker = std::as_bytes(std::span(reinterpret_cast<const char*>(address), bytes));
+  all.insert(all.end(), worker.begin(), worker.end());
   library.ucp_worker_release_address(worker_.get(), address);
   if (memory_) {
     const auto key = memory_->key();
@@ -236,7 +224,7 @@ std::vector<std::byte> ucx::address() const {
 }
 
 void ucx::set_address(int peer, std::span<const std::byte> address) {
-  received_bytes read(address, "reach process " + std::to_string(peer));
+  received_bytes read = open_address(address, name, peer);
   const auto worker = read.take(read.take<std::size_t>());
   peers_[static_cast<std::size_t>(peer)].address.assign(worker.begin(), worker.end());
   if (memory_) memory_->set_key(peer, read.rest());
@@ -343,8 +331,6 @@ void ucx::fetch(const incoming& announced, void* destination, fetching& then) {
 
 }  // namespace
 
-std::unique_ptr<transport> make_ucx(receiver& to, const ucx_settings& wanted) {
-  return std::make_unique<ucx>(to, wanted);
-}
+std::unique_ptr<transport> make_ucx(receiver& to, const options& wanted) { return std::make_unique<ucx>(to, wanted); }
 
 }  // namespace lull::transport

@@ -1,0 +1,1 @@
+lull_unit_test(transport transport/conformance_test.cpp)
