@@ -22,8 +22,8 @@ inline constexpr std::array fabric{
     setting{"LULL_TRANSFORM", setting_type::choice, "auto", fabric::transforming_choices,
             "Whether Lull rewrites a program's puts to PEs of other nodes: it coalesces small puts into one message, "
             "and copies the sources of blocking puts so that these return before their bytes have left. auto: where it "
-            "pays, according to the program's previous puts and the measured costs of messages and copies; on: always; "
-            "off: never."},
+            "pays, according to the program's previous puts and the measured costs of messages and copies; on: always, "
+            "and atomics that return nothing, too; off: never."},
     setting{"LULL_COALESCE", setting_type::size, "60K", "",
             "Bytes of one message into which small puts to a PE of another node are coalesced; 0 sends each put "
             "separately."},

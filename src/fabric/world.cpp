@@ -24,7 +24,8 @@ transport::rdma_use wanted_rdma() {
 // The same for all builds that can share memory and exchange messages: it follows from the sizes of the shared types.
 constexpr std::uint64_t form_of_this_build = [] {
   std::uint64_t form = 0;
-  for (const std::size_t bytes : {sizeof(pe_header), sizeof(symmetric_memory::offer), sizeof(block_descriptor)})
+  for (const std::size_t bytes :
+       {sizeof(pe_header), sizeof(symmetric_memory::offer), sizeof(block_descriptor), sizeof(coalesced_amo)})
     form = form * 1'000'003 + bytes;
   for (unsigned kind = 0; kind < message_kinds; ++kind)
     form = form * 1'000'003 + header_bytes(static_cast<message_kind>(kind));

@@ -49,6 +49,8 @@ value_ptr get(const pmix_proc_t& proc, const char* key) {
 }  // namespace
 
 bootstrap::bootstrap() {
+  static int constructed = 0;
+  number_ = ++constructed;
   // Without a launcher, PMIx_Init would look for a server and print that there is none.
   if (!job_of_pmix()) return;
   const pid_t launcher = getppid();
@@ -79,6 +81,10 @@ bootstrap::~bootstrap() {
   if (launched_) PMIx_Finalize(nullptr, 0);
 }
 
+std::string bootstrap::own(const std::string& key) const {
+  return number_ == 1 ? key : key + '.' + std::to_string(number_);
+}
+
 void bootstrap::publish(const std::string& key, std::span<const std::byte> bytes) {
   if (!launched_) return;
   pmix_value_t value;
@@ -86,12 +92,13 @@ void bootstrap::publish(const std::string& key, std::span<const std::byte> bytes
   value.type = PMIX_BYTE_OBJECT;
   value.data.bo.bytes = const_cast<char*>(reinterpret_cast<const char*>(bytes.data()));  // PMIx only reads it
   value.data.bo.size = bytes.size();
-  check(PMIx_Put(PMIX_GLOBAL, key.c_str(), &value), "publish this PE's address");
+  check(PMIx_Put(PMIX_GLOBAL, own(key).c_str(), &value), "publish this PE's address");
   check(PMIx_Commit(), "publish this PE's address");
 }
 
 std::vector<std::byte> bootstrap::lookup(const std::string& key, pe_id from) const {
-  const value_ptr value = launched_ ? get(process(job_, static_cast<pmix_rank_t>(from.index())), key.c_str()) : nullptr;
+  const value_ptr value =
+      launched_ ? get(process(job_, static_cast<pmix_rank_t>(from.index())), own(key).c_str()) : nullptr;
   if (!value || value->type != PMIX_BYTE_OBJECT)
     throw error("find PE " + std::to_string(from.index()), "it has not published '" + key + "'");
   const auto* first = reinterpret_cast<const std::byte*>(value->data.bo.bytes);

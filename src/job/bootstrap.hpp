@@ -2,7 +2,7 @@
 // run` support. A program started without them is a single PE.
 //
 // Contract: construct first, then publish() any number of keys, then fence(), then lookup() what others published. The
-// destructor leaves the job in order. Every failure throws lull::error; functions that abort do not return.
+// destructor leaves the job in order. All PEs may then construct another one, which finds nothing published before. Every failure throws lull::error; functions that abort do not return.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -45,6 +45,7 @@ class bootstrap {
 
  private:
   [[noreturn]] void exit_for_all(int exit_code, const std::string& why);
+  [[nodiscard]] std::string own(const std::string& key) const;
 
   pe_id rank_{0};
   int size_ = 1;
@@ -52,6 +53,7 @@ class bootstrap {
   bool launched_ = false;
   std::vector<int> host_ranks_{0};
   std::string job_;
+  int number_;  // of the bootstraps of this process: a server of PMIx keeps what earlier ones published
 };
 
 }  // namespace lull::job

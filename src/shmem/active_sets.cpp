@@ -1,4 +1,4 @@
-// Collectives over active sets, which OpenSHMEM 1.5 deprecates in favour of teams: PE_start, PE_start + 2^logPE_stride,
+// Collectives over active sets, which OpenSHMEM deprecates since 1.5 in favour of teams: PE_start, PE_start + 2^logPE_stride,
 // …
 //
 // The only state of an active set is the caller's pSync, which is zero before and after each call. Two of its words
@@ -25,6 +25,7 @@ class active_set {
  public:
   active_set(const char* call, int start, int log_stride, int size, long* sync)
       : world_(here(call, operation::collective)), start_(start), stride_(1 << log_stride), size_(size), sync_(sync) {
+    tree_.transform = lull::fabric::transforming::off;  // PEs wait for it
     me_ = (world_.me().index() - start) / stride_;
     if (world_.checks()) {
       lull::shmem::examine_range(world_.memory(), call, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync);
@@ -86,14 +87,14 @@ class active_set {
     counter.store(0, std::memory_order_relaxed);
   }
   void add(word w, long value, int index) {
-    world_.transfers().non_fetching(traffic_, sync_ + w, {amo_op::add, 8, 0, static_cast<std::uint64_t>(value), 0},
+    world_.transfers().non_fetching(tree_, sync_ + w, {amo_op::add, 8, 0, static_cast<std::uint64_t>(value), 0},
                                     pe(index));
   }
 
   world& world_;
   int start_, stride_, size_, me_;
   long* sync_;
-  context traffic_;
+  context traffic_, tree_;
 };
 
 void broadcast(active_set&& set, void* dest, const void* source, std::size_t bytes, int root) {

@@ -55,7 +55,9 @@ class queue_lock {
                                                                   {op, 4, 0, value, compare}, home_));
   }
   void place(std::uint32_t value, std::uint32_t pe) {
-    world_.transfers().non_fetching(world_.transfers().default_context(), &words_[1], {amo_op::add, 4, 0, value, 0},
+    lull::fabric::context at_once;  // another PE waits for it, so it must not wait for more to join it
+    at_once.transform = lull::fabric::transforming::off;
+    world_.transfers().non_fetching(at_once, &words_[1], {amo_op::add, 4, 0, value, 0},
                                     pe_id{static_cast<int>(pe) - 1});
   }
   template <class Is>

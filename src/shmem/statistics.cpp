@@ -85,8 +85,9 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
     text += fmt::format("frequency: {} changes of {:.1f} us\n", sums.table.frequency_changes,
                         static_cast<double>(sums.table.ns_changing_frequency) * 1e-3 /
                             static_cast<double>(sums.table.frequency_changes));
-  if (const auto& t = sums.transformed; t.coalesced_puts + t.copied_puts > 0)
-    text += fmt::format("puts to other nodes: {} coalesced into {}, {} of these late; {} copied\n", t.coalesced_puts,
+  if (const auto& t = sums.transformed; t.coalesced_puts + t.copied_puts + t.coalesced_atomics > 0)
+    text += fmt::format("puts to other nodes: {} coalesced{} into {}, {} of these late; {} copied\n", t.coalesced_puts,
+                        t.coalesced_atomics == 0 ? "" : fmt::format(", and {}", counted(t.coalesced_atomics, "atomic")),
                         counted(t.messages, "message"), t.late, t.copied_puts);
   if (const auto& r = sums.by_rdma; world.has_rdma())
     text +=

@@ -19,7 +19,7 @@
 namespace lull::fabric {
 namespace {
 
-// What a forked child needs to make its copy; set once, before any fork that matters.
+// What a forked child, or another move, needs to make its copy; set before any fork that matters.
 struct moved {
   std::byte* begin = nullptr;
   std::size_t bytes = 0;
@@ -29,7 +29,14 @@ struct moved {
 
 // A system call, because a library call on the program's variables would read a sanitizer's red zones.
 bool copy_to_file(int fd, std::size_t at, const std::byte* from, std::size_t bytes) {
-  return syscall(SYS_pwrite64, fd, from, bytes, at) == static_cast<long>(bytes);
+  while (bytes != 0) {  // a call writes at most 2 GiB
+    const long written = syscall(SYS_pwrite64, fd, from, bytes, at);
+    if (written <= 0) return false;
+    from += written;
+    at += static_cast<std::size_t>(written);
+    bytes -= static_cast<std::size_t>(written);
+  }
+  return true;
 }
 
 // Copies the part that the file initialises. Of the rest it copies only pages that this process has touched, because a
@@ -49,6 +56,27 @@ bool copy_touched(const static_range& where, int fd, std::size_t offset) {
   return copied;
 }
 
+// Calls visit(begin, end) for each part of the file that has been written, relative to the begin of the shared pages.
+template <class Visit>
+void for_written(const moved& of, Visit&& visit) {
+  const auto begin = static_cast<off_t>(of.offset);
+  const auto end = begin + static_cast<off_t>(of.bytes);
+  for (off_t data = lseek(of.fd, begin, SEEK_DATA); data >= 0 && data < end;) {
+    const off_t hole = std::min(lseek(of.fd, data, SEEK_HOLE), end);
+    visit(static_cast<std::size_t>(data - begin), static_cast<std::size_t>(hole - begin));
+    data = lseek(of.fd, hole, SEEK_DATA);
+  }
+}
+
+// Pages that are shared already may have been written by other PEs only, so their file says which have content.
+bool copy_shared(int fd, std::size_t offset) {
+  bool copied = true;
+  for_written(shared_now, [&](std::size_t from, std::size_t to) {
+    copied = copied && copy_to_file(fd, offset + from, shared_now.begin + from, to - from);
+  });
+  return copied;
+}
+
 // Runs in the child of a fork: replaces the shared pages by private ones, filled from their file.
 void make_private_copy() {
   if (shared_now.bytes == 0) return;
@@ -56,13 +84,9 @@ void make_private_copy() {
   if (mmap(from.begin, from.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
       MAP_FAILED)
     _exit(1);  // out of memory: the child cannot report it
-  const auto begin = static_cast<off_t>(from.offset);
-  const auto end = begin + static_cast<off_t>(from.bytes);
-  for (off_t data = lseek(from.fd, begin, SEEK_DATA); data >= 0 && data < end;) {
-    const off_t hole = std::min(lseek(from.fd, data, SEEK_HOLE), end);
-    syscall(SYS_pread64, from.fd, from.begin + (data - begin), hole - data, data);
-    data = lseek(from.fd, hole, SEEK_DATA);
-  }
+  for_written(from, [&](std::size_t begin, std::size_t end) {
+    syscall(SYS_pread64, from.fd, from.begin + begin, end - begin, from.offset + begin);
+  });
   close(from.fd);
 }
 
@@ -106,10 +130,12 @@ void move_static_data(const static_range& where, int fd, std::size_t offset) {
   if (!kept) throw error("share the program's static variables", describe_errno(errno));
   // A write by another thread between this copy and the return of mmap would be lost; OpenSHMEM programs start their
   // threads after shmem_init.
-  if (!copy_touched(where, fd, offset) || mmap(where.begin, where.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                                               fd, static_cast<off_t>(offset)) == MAP_FAILED)
+  const bool first = shared_now.bytes == 0;  // not moved by an earlier shmem_init
+  if (!(first ? copy_touched(where, fd, offset) : copy_shared(fd, offset)) ||
+      mmap(where.begin, where.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset)) ==
+          MAP_FAILED)
     throw error("share the program's static variables", describe_errno(errno), "set LULL_STATIC_DATA=private");
-  const bool first = shared_now.bytes == 0;
+  if (!first) close(shared_now.fd);
   shared_now = {where.begin, where.bytes, kept.release(), offset};
   if (first) pthread_atfork(nullptr, nullptr, make_private_copy);
 }

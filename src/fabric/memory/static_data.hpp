@@ -2,7 +2,8 @@
 //
 // Before any PE communicates, the pages of the executable's writable data (.data and .bss, never those of libraries)
 // move into shared memory at the same addresses. The program sees no difference; peers map the same pages. A child made
-// by fork() gets its own copy, as usual.
+// by fork() gets its own copy, as usual. They stay there when the program ends its use of OpenSHMEM; when it begins
+// another, they move to the new shared memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>

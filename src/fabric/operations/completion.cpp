@@ -37,7 +37,7 @@ void completion::expect_overtakable(outstanding& of, pe_id by) {
 }
 
 void completion::replied(outstanding& of, pe_id by) {
-  at(by).replies_due.fetch_sub(1, std::memory_order_relaxed);
+  at(by).replies_due.fetch_sub(1, std::memory_order_release);
   replies_due_.fetch_sub(1, std::memory_order_release);
   of.replies_due_.fetch_sub(1, std::memory_order_release);  // last: its owner may be gone afterwards
 }
@@ -51,14 +51,19 @@ void completion::tickets(const outstanding& of, std::vector<ticket>& result) con
   for (const pe_id pe : of.touched_) result.push_back({pe, of.last_[static_cast<std::size_t>(pe.index())]});
 }
 
-bool completion::reached(const outstanding& of, std::vector<ticket>& waiting) const {
+void completion::add_ticket(const outstanding& of, pe_id pe, std::vector<ticket>& result) const {
+  const auto index = static_cast<std::size_t>(pe.index());
+  if (!of.last_.empty() && of.last_[index] != 0) result.push_back({pe, of.last_[index]});
+}
+
+bool completion::acknowledged(std::vector<ticket>& waiting) const {
   while (!waiting.empty()) {
     const ticket& one = waiting.back();
     if (peers_[static_cast<std::size_t>(one.pe.index())].acknowledged.load(std::memory_order_acquire) < one.number)
       return false;
     waiting.pop_back();
   }
-  return of.replies_due_.load(std::memory_order_acquire) == 0;
+  return true;
 }
 
 void completion::complete(outstanding& of) {

@@ -2,8 +2,9 @@
 // target acknowledges. Gets and fetching atomics complete with their reply. An operation by RDMA (rdma.hpp) counts as a
 // reply that is due until the target has all of it.
 //
-// A quiet takes the tickets() of a context, waits until reached(), then calls complete(). A fence is a quiet if a
-// message of the context may be overtaken, and nothing otherwise.
+// A quiet takes the tickets() of a context, waits until reached(), then calls complete(). A quiet of some PEs takes only
+// their tickets, and waits until these are reached and reply_due_by() none of them. A fence is a quiet if a message of
+// the context may be overtaken, and nothing otherwise.
 //
 // Call with the lock of the protocol held, except where a comment says otherwise.
 #pragma once
@@ -62,8 +63,19 @@ class completion {
   void acknowledged(pe_id by, std::uint32_t messages);
 
   void tickets(const outstanding& of, std::vector<ticket>& result) const;
+  void add_ticket(const outstanding& of, pe_id pe, std::vector<ticket>& result) const;  // of this PE only
   // Removes the tickets that are reached. Without the lock.
-  [[nodiscard]] bool reached(const outstanding& of, std::vector<ticket>& waiting) const;
+  [[nodiscard]] bool reached(const outstanding& of, std::vector<ticket>& waiting) const {
+    return acknowledged(waiting) && !reply_due(of);
+  }
+  [[nodiscard]] bool acknowledged(std::vector<ticket>& waiting) const;
+  // Without the lock: whether a reply of this context is due; and of any context, by this PE.
+  [[nodiscard]] static bool reply_due(const outstanding& of) {
+    return of.replies_due_.load(std::memory_order_acquire) != 0;
+  }
+  [[nodiscard]] bool reply_due_by(pe_id pe) const {
+    return peers_[static_cast<std::size_t>(pe.index())].replies_due.load(std::memory_order_acquire) != 0;
+  }
   void complete(outstanding& of);  // removes what has been reached
   // Calls visit(PE, number of the last message) for each PE that may not have acknowledged all messages of the context.
   template <class Visit>

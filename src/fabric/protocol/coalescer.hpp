@@ -1,4 +1,4 @@
-// Gathers small puts to one PE into one message. The message leaves when it is full, when anything else is sent to that
+// Gathers small puts, and atomics without answer, to one PE into one message. The message leaves when it is full, when anything else is sent to that
 // PE, when the sender flushes, or when its first put has waited for LULL_COALESCE_US. Adjacent puts become one block in
 // it.
 //
@@ -56,6 +56,21 @@ class coalescer {
     std::memcpy(at, &block, sizeof block);
     copy_few(at + sizeof block + (offset - o.last_offset), source, bytes);
     o.content->payload_bytes = end;
+    o.last_of = of.number();
+    ++o.puts;
+    return true;
+  }
+  // The same for an atomic without answer, with the quick lock alone, and if it is one of any context.
+  [[nodiscard]] bool add_another(const outstanding& of, pe_id to, const amo& u) {
+    return open_[static_cast<std::size_t>(to.index())].last_of == of.number() && add(of, to, u);
+  }
+  [[nodiscard]] bool add(const outstanding& of, pe_id to, const amo& u) {
+    open_message& o = open_[static_cast<std::size_t>(to.index())];
+    if (!o.content || o.content->payload_bytes + sizeof(coalesced_amo) > o.room) return false;
+    const coalesced_amo one(u);
+    std::memcpy(o.content->payload.data() + o.content->payload_bytes, &one, sizeof one);
+    o.content->payload_bytes += sizeof one;
+    o.last_end = o.last_offset = coalesced_put::most_offset;  // no put joins the one before it
     o.last_of = of.number();
     ++o.puts;
     return true;

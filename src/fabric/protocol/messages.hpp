@@ -101,6 +101,18 @@ struct coalesced_put {
   static constexpr std::size_t room_for(std::size_t bytes) { return sizeof(std::uint64_t) + (bytes + 7) / 8 * 8; }
 };
 
+// An atomic operation without answer in a coalesced message: its first word names no put of so many bytes.
+struct coalesced_amo {
+  static constexpr std::size_t mark = 0xFFFF;  // in place of the bytes of a put
+  static_assert(mark > coalesced_put::most_joined_bytes);
+  std::uint64_t word, operand;
+  amo_op op;
+  std::uint8_t width;
+  coalesced_amo() = default;
+  explicit coalesced_amo(const amo& u) : word(u.offset << 16U | mark), operand(u.operand), op(u.op), width(u.width) {}
+  [[nodiscard]] amo operation() const { return {op, width, static_cast<std::size_t>(word >> 16U), operand, 0}; }
+};
+
 template <class Header>
 Header read_header(const void* bytes) {
   Header header;

@@ -1,5 +1,6 @@
 #include "fabric/protocol/protocol.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -190,8 +191,12 @@ void protocol::get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* dest
   opportunistic_progress();
 }
 
-void protocol::non_fetching(outstanding& of, pe_id pe, const amo& u) {
+void protocol::non_fetching(outstanding& of, pe_id pe, const amo& u, transforming how) {
   const std::lock_guard hold(lock_);
+  if (const auto messages = sender_.coalesce(of, pe, u, how)) {
+    if (*messages != 0) opportunistic_progress(*messages);
+    return;
+  }
   sender_.send_before_other(pe);
   sender_.issue(of, pe);
   sender_.send(pe, message_kind::amo, sender_.new_message(),
@@ -223,6 +228,24 @@ void protocol::tickets(const outstanding& of, std::vector<ticket>& result) {
   const std::lock_guard hold(lock_);
   sender_.send_all_coalesced();
   requests_.completing().tickets(of, result);
+}
+
+void protocol::tickets(const outstanding& of, std::span<const pe_id> pes, std::vector<ticket>& result) {
+  sender_.paused();
+  sender_.quieted();
+  const std::lock_guard hold(lock_);
+  for (const pe_id pe : pes) {
+    sender_.send_coalesced(pe);
+    requests_.completing().add_ticket(of, pe, result);
+  }
+}
+
+// Replies are counted by context and by PE, not by both: those of the context are complete at these PEs when none is due
+// to the context, or none by these PEs.
+bool protocol::reached(const outstanding& of, std::span<const pe_id> pes, std::vector<ticket>& waiting) const {
+  const completion& all = requests_.completing();
+  if (!all.acknowledged(waiting)) return false;
+  return !completion::reply_due(of) || std::ranges::none_of(pes, [&](pe_id pe) { return all.reply_due_by(pe); });
 }
 
 void protocol::complete(outstanding& of) {

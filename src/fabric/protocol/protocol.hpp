@@ -60,10 +60,13 @@ class protocol final : transport::receiver {
   [[nodiscard]] transport::remote_memory* remote_memory() { return sender_.by().remote(); }
   void disconnect();  // call when no peer will send any more
 
-  // Adds a small put to the message that is open for its context, without this class's lock. False: nothing changed.
+  // Adds a small put, or an atomic, to the message that is open for its context, without this class's lock. False: nothing changed.
   [[nodiscard]] bool join(const outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
                           transforming how) {
     return sender_.join(of, pe, offset, source, bytes, how);
+  }
+  [[nodiscard]] bool join(const outstanding& of, pe_id pe, const amo& u, transforming how) {
+    return sender_.join(of, pe, u, how);
   }
   // `sent`, if not null, turns true when the source may be reused; otherwise the source must stay unchanged until the
   // put is complete.
@@ -75,7 +78,7 @@ class protocol final : transport::receiver {
   void fenced(const outstanding& of);
   void get(pe_id pe, std::size_t offset, reply& answer);
   void get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes);
-  void non_fetching(outstanding& of, pe_id pe, const amo& u);
+  void non_fetching(outstanding& of, pe_id pe, const amo& u, transforming how = transforming::automatic);
   void fetching(pe_id pe, const amo& u, reply& answer);  // the old value has u.width bytes
   void fetching_nbi(outstanding& of, pe_id pe, const amo& u, void* old_value);
 
@@ -94,9 +97,12 @@ class protocol final : transport::receiver {
 
   // Completion of a context's operations. tickets() also sends all coalesced puts.
   void tickets(const outstanding& of, std::vector<ticket>& result);
+  // The same for operations on these PEs, which may repeat: sends only the puts coalesced for them.
+  void tickets(const outstanding& of, std::span<const pe_id> pes, std::vector<ticket>& result);
   [[nodiscard]] bool reached(const outstanding& of, std::vector<ticket>& waiting) const {
     return requests_.completing().reached(of, waiting);
   }
+  [[nodiscard]] bool reached(const outstanding& of, std::span<const pe_id> pes, std::vector<ticket>& waiting) const;
   void complete(outstanding& of);
   [[nodiscard]] static bool must_complete_to_order(const outstanding& of) { return of.overtakable(); }
   [[nodiscard]] bool all_complete() const {

@@ -72,16 +72,43 @@ std::optional<unsigned> sender::coalesce(outstanding& of, pe_id pe, std::size_t 
   const bool sends = leaves == put_transformer::way::coalesced_and_sent;
   unsigned messages = 0;
   if (!add_to_open(of, pe, offset, source, bytes, !sends)) {
-    if (send_coalesced(pe)) ++messages;
-    message& empty = prepared(coalesced_messages_, nullptr);
-    {
-      const std::lock_guard quickly(quick_);
-      coalescer_.open(pe, empty, bytes);
-    }
-    issue(of, pe);
+    messages += open(of, pe, bytes);
     (void)add_to_open(of, pe, offset, source, bytes, false);
   }
   if (sends && send_coalesced(pe)) ++messages;
+  return messages;
+}
+
+unsigned sender::open(outstanding& of, pe_id pe, std::size_t bytes) {
+  const unsigned messages = send_coalesced(pe) ? 1 : 0;
+  message& empty = prepared(coalesced_messages_, nullptr);
+  {
+    const std::lock_guard quickly(quick_);
+    coalescer_.open(pe, empty, bytes);
+  }
+  issue(of, pe);
+  return messages;
+}
+
+bool sender::add_to_open(outstanding& of, pe_id pe, const amo& u) {
+  const std::lock_guard quickly(quick_);
+  if (!coalescer_.has(pe)) return false;
+  completion_.share(of, pe);
+  if (!coalescer_.add(of, pe, u)) return false;
+  transformer_.count_coalesced_atomic();
+  return true;
+}
+
+std::optional<unsigned> sender::coalesce(outstanding& of, pe_id pe, const amo& u, transforming how) {
+  if (how != transforming::on || !coalescer_.takes(u.offset, sizeof(coalesced_amo))) return std::nullopt;
+  const auto leaves = next_put(pe, sizeof(coalesced_amo), how);
+  if (leaves == put_transformer::way::alone) return std::nullopt;
+  unsigned messages = 0;
+  if (!add_to_open(of, pe, u)) {
+    messages += open(of, pe, sizeof(coalesced_amo));
+    (void)add_to_open(of, pe, u);
+  }
+  if (leaves == put_transformer::way::coalesced_and_sent && send_coalesced(pe)) ++messages;
   return messages;
 }
 

@@ -90,10 +90,19 @@ class sender {
     transformer_.joined(pe, bytes);
     return true;
   }
+  // The same for an atomic without answer, if the rewriting is `on`.
+  [[nodiscard]] bool join(const outstanding& of, pe_id pe, const amo& u, transforming how) {
+    if (how != transforming::on || !coalescer_.any()) return false;
+    const std::lock_guard quickly(quick_);
+    if (!transformer_.goes_on(pe, sizeof(coalesced_amo), how) || !coalescer_.add_another(of, pe, u)) return false;
+    transformer_.joined_by_atomic(pe);
+    return true;
+  }
   // Adds the put to the open message, which it may open first and send afterwards. Returns the number of messages that
   // have left; empty: the put must be a message of its own.
   [[nodiscard]] std::optional<unsigned> coalesce(outstanding& of, pe_id pe, std::size_t offset, const void* source,
                                                  std::size_t bytes, transforming how);
+  [[nodiscard]] std::optional<unsigned> coalesce(outstanding& of, pe_id pe, const amo& u, transforming how);
   // Sends the open message to `pe`; false: there is none.
   bool send_coalesced(pe_id pe, put_transformer::leaving why = put_transformer::leaving::in_time);
   void send_before_other(pe_id pe);  // the same, before an operation of another kind
@@ -119,6 +128,8 @@ class sender {
   [[nodiscard]] put_transformer::way next_put(pe_id pe, std::size_t bytes, transforming how);
   [[nodiscard]] bool add_to_open(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
                                  bool joins);
+  [[nodiscard]] bool add_to_open(outstanding& of, pe_id pe, const amo& u);
+  unsigned open(outstanding& of, pe_id pe, std::size_t bytes);  // returns the number of messages that have left
 
   pe_id me_;
   const admission& keys_;

@@ -75,6 +75,12 @@ void server::put(transport::transport& from, header h, const payload& data) {
 void server::apply_coalesced(pe_id from, const std::byte* data, std::size_t bytes) {
   for (const std::byte* const end = data + bytes; data < end;) {
     const coalesced_put one(data);
+    if (one.bytes() == coalesced_amo::mark) {
+      const fabric::amo u = read_header<coalesced_amo>(data).operation();
+      apply_amo(u, at(u.offset, u.width, "atomic"));
+      data += sizeof(coalesced_amo);
+      continue;
+    }
     deliver_joined(at(one.offset(), one.bytes(), "put"), data + sizeof one, one.bytes());
     data += coalesced_put::room_for(one.bytes());
   }

@@ -3,7 +3,8 @@
 // completion are those of completion.hpp.
 //
 //   off        each put is a message of its own; a blocking one waits until its source may be reused
-//   on         all small puts are coalesced, all sources of medium size copied
+//   on         all small puts, and atomics without answer, are coalesced, all sources of medium size copied; contexts in a
+//              session of the program, a batch, have this in place of `automatic`
 //   automatic  where the model says that it pays (model/costs/transforming.hpp), given the past puts to each PE and the
 //              costs of messages, copies and waits: the machine's constants, corrected by measurements
 //              (model/machine/correction.hpp)
@@ -48,6 +49,7 @@ struct transforming_counts {
   std::uint64_t messages = 0;  // in which the coalesced puts left
   std::uint64_t late = 0;      // of these, those that left by their deadline
   std::uint64_t copied_puts = 0, copied_bytes = 0;
+  std::uint64_t coalesced_atomics = 0;
   transforming_counts& operator+=(const transforming_counts& other);
 };
 
@@ -81,6 +83,11 @@ class put_transformer {
     ++of(to).run;
     count_coalesced(bytes);
   }
+  void joined_by_atomic(pe_id to) {
+    ++of(to).run;
+    count_coalesced_atomic();
+  }
+  void count_coalesced_atomic() { ++counts_.coalesced_atomics; }
   // An operation of another kind on this PE has sent the puts coalesced for it.
   void interrupted(pe_id to) { end_run(of(to)); }
   // A coalesced message has left: in time, late (by its deadline), or left lying (late, and no put came for a while).

@@ -9,20 +9,6 @@
 namespace lull::fabric {
 namespace {
 
-// Up to this size the leader of a node copies for all its members, which is cheaper than waking each to copy.
-constexpr std::size_t small_block = 16384;
-
-enum kind : std::uint64_t { is_broadcast = 1, is_gather, is_gather_varying, is_all_to_all, is_reduce };
-
-// The beginning of every call. With LULL_CHECK, compares what must be the same on all members and returns its hash for
-// later checks.
-std::uint64_t start(team& t, kind what, std::uint64_t a, std::uint64_t b, const void* target) {
-  if (!t.ground().checks) return 0;
-  const std::uint64_t doing = team::describe({what, a, b, t.ground().memory.offset_of(target)});
-  t.compare_calls(doing);
-  return doing;
-}
-
 const void* source_of(const team& t, const void* source, int index) {
   return t.ground().memory.direct(source, t.pe(index));
 }
@@ -102,10 +88,10 @@ void gather_blocks(team& t, void* target, const void* source, const std::vector<
 }  // namespace
 
 void broadcast(team& t, void* target, const void* source, std::size_t bytes, int root) {
-  const std::uint64_t doing = start(t, is_broadcast, bytes, static_cast<std::uint64_t>(root), target);
+  const std::uint64_t doing = t.begin_call(collective::broadcast, bytes, static_cast<std::uint64_t>(root), target);
   const int root_node = t.node_of(root);
   const int leader = t.leader(t.my_node());
-  const bool by_leader = bytes <= small_block;
+  const bool by_leader = bytes <= team::small_block;
   const auto origin = [&] {  // where this node's members find the data
     return root_node == t.my_node() ? source_of(t, source, root) : source_of(t, target, leader);
   };
@@ -125,11 +111,11 @@ void broadcast(team& t, void* target, const void* source, std::size_t bytes, int
 void gather_all(team& t, void* target, const void* source, std::size_t bytes) {
   std::vector<std::size_t> begin(static_cast<std::size_t>(t.size()) + 1);
   for (std::size_t i = 1; i < begin.size(); ++i) begin[i] = begin[i - 1] + bytes;
-  gather_blocks(t, target, source, begin, start(t, is_gather, bytes, 0, target));
+  gather_blocks(t, target, source, begin, t.begin_call(collective::gather, bytes, 0, target));
 }
 
 void gather_varying(team& t, void* target, const void* source, std::size_t bytes) {
-  const std::uint64_t doing = start(t, is_gather_varying, 0, 0, target);
+  const std::uint64_t doing = t.begin_call(collective::gather_varying, 0, 0, target);
   t.mine().word = bytes;
   std::vector<std::size_t> begin(static_cast<std::size_t>(t.size()) + 1);
   for (std::size_t i = 0; i < begin.size(); ++i) begin[i] = i * sizeof(std::uint64_t);
@@ -143,7 +129,8 @@ void all_to_all(team& t, void* target, const void* source, const exchange_layout
   transfers& moving = t.ground().moving;
   const std::size_t bytes = how.element_bytes * how.elements;
   const bool dense = how.target_stride == 1 && how.source_stride == 1;
-  const std::uint64_t doing = start(t, is_all_to_all, bytes, static_cast<std::uint64_t>(how.target_stride), target);
+  const std::uint64_t doing =
+      t.begin_call(collective::all_to_all, bytes, static_cast<std::uint64_t>(how.target_stride), target);
   const auto block = [&](std::ptrdiff_t stride, int index) {
     return static_cast<std::ptrdiff_t>(bytes) * stride * index;
   };
@@ -169,7 +156,7 @@ void all_to_all(team& t, void* target, const void* source, const exchange_layout
 
 void reduce(team& t, void* target, const void* source, std::size_t count, std::size_t element_bytes,
             combine_elements combine, std::uint64_t kind) {
-  const std::uint64_t doing = start(t, is_reduce, count * element_bytes, kind, target);
+  const std::uint64_t doing = t.begin_call(collective::reduce, count * element_bytes, kind, target);
   const std::size_t per_chunk = team::chunk_bytes / element_bytes;
   alignas(64) std::array<std::byte, team::chunk_bytes> partial;
 
@@ -193,7 +180,7 @@ void reduce(team& t, void* target, const void* source, std::size_t count, std::s
         std::memcpy(static_cast<std::byte*>(target_of(t, target, index)) + offset, partial.data(), bytes);
     }
   };
-  if (t.nodes() > 1 || t.here().size() == 1 || count * element_bytes <= small_block) {
+  if (t.nodes() > 1 || t.here().size() == 1 || count * element_bytes <= team::small_block) {
     t.node_barrier(doing, [&] { reduce_range(0, count, t.nodes() > 1); });
     return;
   }

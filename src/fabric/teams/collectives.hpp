@@ -27,4 +27,14 @@ void all_to_all(team& t, void* target, const void* source, const exchange_layout
 void reduce(team& t, void* target, const void* source, std::size_t count, std::size_t element_bytes,
             combine_elements combine, std::uint64_t kind);
 
+// The sum of the sources of all members up to this one, or before this one: 0 at the first. As for reduce, the same calls
+// give the same bits; elements are added in the order of the team, grouped by nodes.
+struct scan_elements {
+  std::size_t element_bytes;
+  combine_elements combine;
+  std::uint64_t kind;  // of the operation: the same on all members
+  bool inclusive;
+};
+void scan(team& t, void* target, const void* source, std::size_t count, const scan_elements& how);
+
 }  // namespace lull::fabric

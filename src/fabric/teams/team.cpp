@@ -66,6 +66,19 @@ std::byte* team::buffer(way direction, int round) const {
   return reinterpret_cast<std::byte*>(block_ + 1) + words_of(ground_.pes) + index * chunk_bytes;
 }
 
+const std::byte* team::workspace() const {
+  const auto offset = buffer(way::up, 0) - reinterpret_cast<const std::byte*>(block_);
+  return reinterpret_cast<const std::byte*>(leader_block_) + offset;
+}
+
+std::size_t team::workspace_bytes() const { return static_cast<std::size_t>(rounds_for(ground_.pes)) * chunk_bytes; }
+
+void team::put_to_leaders(std::size_t offset, const void* data, std::size_t bytes) {
+  for (int step = 0; step < nodes(); ++step)  // different nodes start with different targets
+    ground_.moving.put(traffic_, buffer(way::up, 0) + offset, data, bytes, pe(leader((my_node_ + step) % nodes())),
+                       true);
+}
+
 void team::ring_here() {
   for (const int index : here_) ground_.memory.bell_of(pe(index)).ring_after_atomic();
 }
@@ -111,6 +124,13 @@ void team::wait_for(const std::uint64_t& counter, std::uint64_t doing, int node)
   const std::uint64_t now = reached.load(std::memory_order_relaxed);  // no older than what the wait has read
   constexpr std::uint64_t mask = (1ULL << doing_bits) - 1;
   if (now >> doing_bits == epoch && (now & mask) != (doing & mask)) mismatch(leader(node));
+}
+
+std::uint64_t team::begin_call(collective what, std::uint64_t a, std::uint64_t b, const void* target) {
+  if (!ground_.checks) return 0;
+  const std::uint64_t doing = describe({static_cast<std::uint64_t>(what), a, b, ground_.memory.offset_of(target)});
+  compare_calls(doing);
+  return doing;
 }
 
 void team::exchange(std::uint64_t doing) {

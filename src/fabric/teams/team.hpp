@@ -53,8 +53,13 @@ struct team_ground {
   bool checks;        // LULL_CHECK
 };
 
+// The collective operations (collectives.hpp).
+enum class collective : std::uint64_t { broadcast = 1, gather, gather_varying, all_to_all, reduce, scan };
+
 class team {
  public:
+  // Up to this size one member of a node acts for all, which is cheaper than waking each of them to act.
+  static constexpr std::size_t small_block = 16384;
   static constexpr std::size_t chunk_bytes = 16384;  // of one message between nodes in a reduction
 
   // `members`: by their PE in the whole job, in the team's order; they include this PE.
@@ -106,6 +111,9 @@ class team {
   void compare_calls(std::uint64_t doing) {  // with LULL_CHECK, ends the job if members are in different calls
     if (ground_.checks) sync(doing);
   }
+  // The beginning of every collective operation. With LULL_CHECK, compares what must be the same on all members and
+  // returns its hash, `doing`, for later checks.
+  [[nodiscard]] std::uint64_t begin_call(collective what, std::uint64_t a, std::uint64_t b, const void* target);
   // The value of `doing` for a call with these arguments: the same everywhere if they are, and never 0.
   [[nodiscard]] static std::uint64_t describe(std::initializer_list<std::uint64_t> arguments);
   void leave();  // the last call: afterwards the slot may belong to another team
@@ -122,6 +130,12 @@ class team {
   void await(way direction, int round, int node, std::uint64_t doing);  // for what `node` passes
   // The buffers for these passes, in the block: chunk_bytes each, for `up` one per round.
   [[nodiscard]] std::byte* buffer(way direction, int round) const;
+  // The buffers for passes up together, in the leader's block, for operations without such passes: when a reduction
+  // returns on any node, all nodes have read them, but not that for passes down. And a put to the same place, `offset`
+  // bytes from the begin, in the blocks of all leaders, which completed() completes.
+  [[nodiscard]] const std::byte* workspace() const;
+  [[nodiscard]] std::size_t workspace_bytes() const;
+  void put_to_leaders(std::size_t offset, const void* data, std::size_t bytes);
   // A word for each PE of the job, in this PE's block: the workspace of collect.
   [[nodiscard]] std::uint64_t* words() const;
   [[nodiscard]] team_block& mine() const { return *block_; }

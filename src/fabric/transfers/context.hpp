@@ -3,6 +3,7 @@
 // fence() and quiet() of a context concern the operations made through it. Several threads may use the default context
 // at once; any other context belongs to one thread at a time.
 #pragma once
+#include <atomic>
 #include <optional>
 
 #include "fabric/operations/completion.hpp"
@@ -21,6 +22,9 @@ class context {
   std::optional<wait::wait_policy> policy;
   // The rewriting of its puts, where it differs from LULL_TRANSFORM.
   std::optional<transforming> transform;
+  // Whether the program tolerates the delay of single operations: then everything that can be coalesced is, where the
+  // rewriting is automatic. Threads may set it while others use the context.
+  std::atomic<bool> batch{false};
 
  private:
   friend class transfers;

@@ -35,10 +35,14 @@ void transfers::wait_until_there_is_room(const context& c, wait::operation what,
 }
 
 bool transfers::join(const context& c, void* target, const void* source, std::size_t bytes, pe_id pe) {
-  if (!remote_->join(c.outstanding_, pe, memory_.offset_of(target), source, bytes, c.transform.value_or(transform_)))
-    return false;
+  if (!remote_->join(c.outstanding_, pe, memory_.offset_of(target), source, bytes, rewriting(c))) return false;
   unconfirmed_.add(bytes, pe);
   return true;
+}
+
+bool transfers::join(const context& c, void* target, amo u, pe_id pe) {
+  u.offset = memory_.offset_of(target);
+  return remote_->join(c.outstanding_, pe, u, rewriting(c));
 }
 
 void transfers::put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe,
@@ -46,7 +50,7 @@ void transfers::put_remote(context& c, void* target, const void* source, std::si
   wait_for_room(c, wait::operation::put, pe);
   unconfirmed_.add(bytes, pe);
   const std::size_t offset = memory_.offset_of(target);
-  const transforming how = c.transform.value_or(transform_);
+  const transforming how = rewriting(c);
   if (!blocking) return remote_->put(c.outstanding_, pe, offset, source, bytes, signal, nullptr, how);
   std::atomic<bool> sent{false};
   remote_->put(c.outstanding_, pe, offset, source, bytes, signal, &sent, how);
@@ -91,7 +95,7 @@ void transfers::get_remote(context& c, void* destination, const void* source, st
 void transfers::non_fetching_remote(context& c, void* target, amo u, pe_id pe) {
   wait_for_room(c, wait::operation::atomic, pe);
   u.offset = memory_.offset_of(target);
-  remote_->non_fetching(c.outstanding_, pe, u);
+  remote_->non_fetching(c.outstanding_, pe, u, rewriting(c));
 }
 
 std::uint64_t transfers::fetching_remote(context& c, void* target, amo u, pe_id pe) {
@@ -130,6 +134,16 @@ void transfers::quiet(context& c) {
   const auto [bytes, peer] = unconfirmed_.take();
   waits_.until({wait::operation::quiet, bytes, peer, c.policy, true},
                [&] { return remote_->reached(c.outstanding_, waiting); });
+  remote_->complete(c.outstanding_);
+}
+
+void transfers::quiet(context& c, std::span<const pe_id> pes) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (c.outstanding_.none()) return;
+  std::vector<ticket> waiting;
+  remote_->tickets(c.outstanding_, pes, waiting);
+  waits_.until({wait::operation::quiet, 0, pes.size() == 1 ? pes[0].index() : -1, c.policy, true},
+               [&] { return remote_->reached(c.outstanding_, pes, waiting); });
   remote_->complete(c.outstanding_);
 }
 

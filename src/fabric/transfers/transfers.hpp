@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "base/thread_sanitizer.hpp"
 #include "base/units.hpp"
@@ -89,7 +90,7 @@ class transfers {
     if (void* const there = memory_.direct(target, pe)) [[likely]] {
       apply_amo(u, there);
       memory_.bell_of(pe).ring_for_store_after_atomic();
-    } else {
+    } else if (!join(c, target, u, pe)) {
       non_fetching_remote(c, target, u, pe);
     }
   }
@@ -118,6 +119,7 @@ class transfers {
 
   void fence(context& c);
   void quiet(context& c);
+  void quiet(context& c, std::span<const pe_id> pes);  // completes only the operations on these PEs
   [[nodiscard]] transforming_counts transformed() const {
     return remote_ ? remote_->transformed() : transforming_counts{};
   }
@@ -127,6 +129,9 @@ class transfers {
     return remote_ ? remote_->choices(transform_ == transforming::automatic) : std::vector<model::choice_account>{};
   }
   [[nodiscard]] transforming transform() const { return transform_; }
+  void send_coalesced() {  // what would otherwise wait for more to join it
+    if (remote_) remote_->flush();
+  }
   void drive() {  // one round of progress, for a caller that tests instead of waiting
     if (oversubscribed_) wait::waiting::pass_on();
     if (progress_) progress_->test();
@@ -138,8 +143,14 @@ class transfers {
  private:
   void put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe, const signal_amo* signal,
                   bool blocking);
-  // Adds the put to a message with others, if one is open. The put has its place in the order of its PE already.
+  // Adds the put, or the atomic, to a message with others, if one is open. It has its place in the order of its PE
+  // already.
   [[nodiscard]] bool join(const context& c, void* target, const void* source, std::size_t bytes, pe_id pe);
+  [[nodiscard]] bool join(const context& c, void* target, amo u, pe_id pe);
+  [[nodiscard]] transforming rewriting(const context& c) const {
+    const transforming how = c.transform.value_or(transform_);
+    return how == transforming::automatic && c.batch.load(std::memory_order_relaxed) ? transforming::on : how;
+  }
   void get_nbi_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe);
   void get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe);
   void non_fetching_remote(context& c, void* target, amo u, pe_id pe);
