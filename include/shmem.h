@@ -1,6 +1,6 @@
-/* OpenSHMEM 1.5 for Lull.
+/* OpenSHMEM 1.6 for Lull.
  *
- * Names, types and meanings are those of the OpenSHMEM 1.5 specification (openshmem.org), which is the reference for every
+ * Names, types and meanings are those of the OpenSHMEM 1.6 specification (openshmem.org), which is the reference for every
  * function here. The header has all of it, with the deprecated names and the C11 generics. <shmemx.h> has the extensions
  * of Lull. Constants and handles are below; types and functions are in the headers <lull/shmem_*.h>, which are generated
  * from one table when Lull is built.
@@ -22,7 +22,7 @@ extern "C" {
 
 /* Constants */
 #define SHMEM_MAJOR_VERSION 1
-#define SHMEM_MINOR_VERSION 5
+#define SHMEM_MINOR_VERSION 6
 #define SHMEM_MAX_NAME_LEN 64
 #define SHMEM_VENDOR_STRING "Lull"
 
@@ -31,6 +31,8 @@ enum { SHMEM_CMP_EQ = 1, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT,
 enum { SHMEM_SIGNAL_SET = 1, SHMEM_SIGNAL_ADD };
 enum { SHMEM_CTX_SERIALIZED = 1, SHMEM_CTX_PRIVATE = 2, SHMEM_CTX_NOSTORE = 4 };
 enum { SHMEM_MALLOC_ATOMICS_REMOTE = 1, SHMEM_MALLOC_SIGNAL_REMOTE = 2 };
+enum { SHMEM_CTX_SESSION_BATCH = 1 };
+enum { SHMEM_CTX_SESSION_TOTAL_OPS = 1 };
 enum { SHMEM_TEAM_NUM_CONTEXTS = 1 };
 
 /* Work arrays of collectives over active sets (deprecated) */
@@ -76,6 +78,9 @@ typedef struct lull_team* shmem_team_t;
 typedef struct {
   int num_contexts;
 } shmem_team_config_t;
+typedef struct {
+  size_t total_ops; /* the greatest number of calls expected in the session; SIZE_MAX: unknown */
+} shmem_ctx_session_config_t;
 
 #include <lull/shmem_deprecated.h>
 #include <lull/shmem_functions.h>

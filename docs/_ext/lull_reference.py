@@ -26,6 +26,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 import documentation
+import man_pages
 from lull import _core, record
 from lull import cli as lull_cli
 from lull.comparison import result
@@ -39,6 +40,7 @@ from lull.study.kinds import DEFAULT, KINDS, read_study, study_kind
 from lull.study.publications import results as publications_told
 from lull.study.publications import screen as publications_screen
 from openshmem import Interface
+from openshmem_routines import program_of_each
 
 IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md to which other pages refer
 ELSEWHERE = {"TimeAccount": "simulate-toml.md"}  # such sections of other pages
@@ -434,6 +436,25 @@ def shmem_functions() -> str:
     return table(["group", "functions"], rows)
 
 
+def shmem_routines() -> str:
+    """Every routine of OpenSHMEM, what it does, and the program that calls all its functions."""
+    interface = Interface()
+    does = tomllib.loads(man_pages.WORDS.read_text(encoding="utf-8"))["does"]
+    rows = [
+        (
+            f"`{routine.name}`" + " (deprecated)" * all(group.deprecated for group, _ in routine.prototypes),
+            str(len(routine.functions())),
+            does[routine.name],
+            f"`{program}`",
+        )
+        for routine, program in program_of_each(interface).items()
+    ]
+    functions = len(interface.functions())
+    return f"{len(rows)} routines with {functions} functions.\n\n" + table(
+        ["routine", "functions", "meaning", "test"], rows
+    )
+
+
 def shmem_types() -> str:
     """The type tables of OpenSHMEM: names of types, by the functions that use them."""
     interface = Interface()
@@ -549,6 +570,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "machine-constants": machine_constants,
     "prediction-json": prediction_json,
     "shmem-functions": shmem_functions,
+    "shmem-routines": shmem_routines,
     "shmem-types": shmem_types,
 }
 

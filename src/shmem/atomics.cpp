@@ -1,4 +1,4 @@
-// Atomic memory operations: the specification's names over fabric's one atomic operation.
+// Atomic memory operations, and signals without data: the specification's names over fabric's one atomic operation.
 #include <cstring>
 
 #include "shmem/current.hpp"
@@ -33,8 +33,8 @@ amo make(amo_op op, T operand, T compare) {
 }
 
 template <class T>
-transfer word(const T* where) {
-  return {operation::atomic, where, sizeof(T), sizeof(T)};
+transfer word(const T* where, operation what = operation::atomic) {
+  return {what, where, sizeof(T), sizeof(T)};
 }
 
 template <class T>
@@ -52,8 +52,9 @@ void fetch_nbi(const char* call, shmem_ctx_t ctx, T* old, amo_op op, const T* wh
 }
 
 template <class T>
-void change(const char* call, shmem_ctx_t ctx, amo_op op, T* where, T operand, int pe) {
-  const stream to = through(call, ctx, word(where), pe);
+void change(const char* call, shmem_ctx_t ctx, amo_op op, T* where, T operand, int pe,
+            operation what = operation::atomic) {
+  const stream to = through(call, ctx, word(where, what), pe);
   to.world.transfers().non_fetching(to.context, where, make(op, operand, T{}), to.pe);
 }
 
@@ -157,4 +158,14 @@ LULL_AMO_TYPES(LULL_ARITHMETIC, )
   LULL_ATOMIC_FETCH_WITH(NAME, TYPE, fetch_or, bit_or)       \
   LULL_ATOMIC_FETCH_WITH(NAME, TYPE, fetch_xor, bit_xor)
 LULL_BITWISE_TYPES(LULL_BITWISE, )
+
+#define LULL_SIGNAL(OP)                                                                                               \
+  void shmem_signal_##OP(uint64_t* sig_addr, uint64_t signal, int pe) {                                               \
+    change("shmem_signal_" #OP, SHMEM_CTX_DEFAULT, amo_op::OP, sig_addr, signal, pe, operation::signal);              \
+  }                                                                                                                   \
+  void shmem_ctx_signal_##OP(shmem_ctx_t ctx, uint64_t* sig_addr, uint64_t signal, int pe) {                          \
+    change("shmem_ctx_signal_" #OP, ctx, amo_op::OP, sig_addr, signal, pe, operation::signal);                        \
+  }
+LULL_SIGNAL(add)
+LULL_SIGNAL(set)
 // clang-format on

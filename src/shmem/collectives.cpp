@@ -1,4 +1,4 @@
-// Broadcast, collect, all-to-all and reductions over teams.
+// Broadcast, collect, all-to-all, reductions and prefix sums over teams.
 #include "fabric/teams/collectives.hpp"
 
 #include <algorithm>
@@ -58,6 +58,8 @@ int all_to_all(const char* call, shmem_team_t handle, void* dest, const void* so
   return 0;
 }
 
+constexpr bool is_inscan = true, is_exscan = false;  // whether the sum of a PE includes its own source
+
 }  // namespace
 
 // clang-format off
@@ -98,4 +100,14 @@ LULL_COMPARE_REDUCE_TYPES(LULL_REDUCE, max)
 LULL_COMPARE_REDUCE_TYPES(LULL_REDUCE, min)
 LULL_ARITHMETIC_REDUCE_TYPES(LULL_REDUCE, sum)
 LULL_ARITHMETIC_REDUCE_TYPES(LULL_REDUCE, prod)
+
+#define LULL_SCAN(NAME, TYPE, SCAN)                                                                                  \
+  int shmem_##NAME##_sum_##SCAN(shmem_team_t team, TYPE* dest, const TYPE* source, size_t n) {                       \
+    auto& t = collective("shmem_" #NAME "_sum_" #SCAN, team, dest, source, n * sizeof(TYPE));                        \
+    using op = lull::shmem::op_sum;                                                                                  \
+    lull::fabric::scan(t, dest, source, n, {sizeof(TYPE), lull::shmem::combine<TYPE, op>, op::kind, is_##SCAN});     \
+    return 0;                                                                                                        \
+  }
+LULL_ARITHMETIC_REDUCE_TYPES(LULL_SCAN, inscan)
+LULL_ARITHMETIC_REDUCE_TYPES(LULL_SCAN, exscan)
 // clang-format on

@@ -31,6 +31,11 @@ void examine_pe(const fabric::world& w, const char* call, int pe) {
     mistake(call, "there is no PE " + std::to_string(pe) + "; PEs are 0 to " + std::to_string(w.pes() - 1));
 }
 
+void examine_pe(const fabric::team& t, const char* call, int pe) {
+  if (pe < 0 || pe >= t.size())
+    mistake(call, "there is no PE " + std::to_string(pe) + " in the context's team of " + std::to_string(t.size()));
+}
+
 void examine_range(const fabric::symmetric_memory& memory, const char* call, const char* what, const void* symmetric,
                    std::size_t bytes) {
   if (bytes != 0 && !memory.is_symmetric(symmetric, bytes))
@@ -58,9 +63,26 @@ stream through_context(const char* call, shmem_ctx_t ctx, int pe) {
   if (ctx == SHMEM_CTX_INVALID) mistake(call, "the context is SHMEM_CTX_INVALID");
   examine_thread(world, call, ctx);
   const fabric::team& team = *team_of(world, ctx->team);
-  if (world.checks() && (pe < 0 || pe >= team.size()))
-    mistake(call, "there is no PE " + std::to_string(pe) + " in the context's team of " + std::to_string(team.size()));
+  if (world.checks()) examine_pe(team, call, pe);
   return {world, ctx->traffic, team.pe(pe)};
+}
+
+open_handles& handles() {
+  static open_handles all;
+  return all;
+}
+
+void open_handles::free_all() {
+  const std::lock_guard hold(lock_);
+  session_of_default_context = {};
+  std::vector<shmem_ctx_t> contexts = std::exchange(contexts_, {});
+  const std::vector<shmem_team_t> teams = std::exchange(teams_, {});
+  for (const shmem_team_t team : teams) {
+    const auto its = team->take_contexts();
+    contexts.insert(contexts.end(), its.begin(), its.end());
+    const std::unique_ptr<lull_team> owner(team);
+  }
+  for (const shmem_ctx_t ctx : contexts) const std::unique_ptr<lull_context> owner(ctx);
 }
 
 fabric::team& team_for(const char* call, shmem_team_t team) {

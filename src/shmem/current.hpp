@@ -4,6 +4,7 @@
 // the interface has no handle for it. With LULL_CHECK=1 the functions here check arguments, since they know the name of
 // the call.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -39,12 +40,23 @@ struct lull_team {
   std::vector<shmem_ctx_t> contexts_;
 };
 
+namespace lull::shmem {
+
+// What the program has announced for the operations of a context.
+struct session {
+  long options = 0;
+  std::size_t total_ops = SIZE_MAX;
+};
+
+}  // namespace lull::shmem
+
 // The options of a context are promises of the program. This runtime gains no speed from them; LULL_CHECK checks
 // SHMEM_CTX_PRIVATE. With any options threads may share a context, and its quiet and fence order stores, too.
 struct lull_context {
   lull::fabric::context traffic;
   shmem_team_t team;                           // whose PE numbers it uses
   std::optional<std::thread::id> only_thread;  // the thread that may use a private context
+  lull::shmem::session announced{};
 };
 
 namespace lull::shmem {
@@ -63,6 +75,7 @@ inline fabric::world& here(const char* call) {
 [[noreturn]] void mistake(const char* call, const std::string& found);
 void examine_thread(const fabric::world& w, const char* call, shmem_ctx_t ctx);  // not for the default context
 void examine_pe(const fabric::world& w, const char* call, int pe);
+void examine_pe(const fabric::team& t, const char* call, int pe);  // by its number in the team of a context
 void examine_range(const fabric::symmetric_memory& memory, const char* call, const char* what, const void* symmetric,
                    std::size_t bytes);
 // The two ranges may not overlap, except that both may be the same.
@@ -121,6 +134,35 @@ inline fabric::team* team_of(fabric::world& world, shmem_team_t team) {
   if (team == SHMEM_TEAM_SHARED) return &world.node_team();
   return team == SHMEM_TEAM_INVALID ? nullptr : team->team.get();
 }
+// The handles of contexts that belong to no team made by the program, and of teams, which the last shmem_finalize
+// destroys if the program has not. Any thread may call.
+class open_handles {
+ public:
+  void add(shmem_ctx_t ctx) { add(contexts_, ctx); }
+  void add(shmem_team_t team) { add(teams_, team); }
+  void remove(shmem_ctx_t ctx) { remove(contexts_, ctx); }
+  void remove(shmem_team_t team) { remove(teams_, team); }
+  // When all their operations are complete and no thread uses them any more.
+  void free_all();
+  session session_of_default_context;
+
+ private:
+  template <class Handle>
+  void add(std::vector<Handle>& handles, Handle one) {
+    const std::lock_guard hold(lock_);
+    handles.push_back(one);
+  }
+  template <class Handle>
+  void remove(std::vector<Handle>& handles, Handle one) {
+    const std::lock_guard hold(lock_);
+    std::erase(handles, one);
+  }
+  std::mutex lock_;
+  std::vector<shmem_ctx_t> contexts_;
+  std::vector<shmem_team_t> teams_;
+};
+open_handles& handles();  // of current_world
+
 void destroy(shmem_ctx_t ctx);  // completes its operations; any thread may call it, as when its team is destroyed
 fabric::team& team_for(const char* call, shmem_team_t team);  // for collective calls; ends the job if it is invalid
 

@@ -1,4 +1,8 @@
 // put, get and related functions: the specification's names over the byte-level operations of fabric.
+#include <string>
+#include <utility>
+
+#include "base/counted.hpp"
 #include "shmem/current.hpp"
 
 using lull::fabric::amo_op;
@@ -61,28 +65,51 @@ inline void put_signal(const char* call, shmem_ctx_t ctx, void* dest, const void
       {.word = word, .value = value, .how = op == SHMEM_SIGNAL_ADD ? amo_op::add : amo_op::set}, to.pe, blocking);
 }
 
-// `count` elements `stride` elements apart.
-block_descriptor strided(std::size_t element_bytes, std::ptrdiff_t stride, std::size_t count) {
-  block_descriptor s{.levels = 1};
-  s.counts = {element_bytes, count};
-  s.strides = {static_cast<std::int64_t>(element_bytes) * stride};
-  return s;
-}
+// `count` blocks of `block` elements each, at `dest` and at `source`, whose begins are `dst` and `sst` elements apart.
+struct interleaved {
+  std::ptrdiff_t dst, sst;
+  std::size_t element_bytes, block, count;
 
-void iput(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst, std::ptrdiff_t sst,
-          std::size_t bytes, std::size_t count, int pe) {
-  if (count == 0) return;
-  const block_descriptor there = strided(bytes, dst, count);
+  [[nodiscard]] block_descriptor at_dest() const { return at(dst); }
+  [[nodiscard]] block_descriptor at_source() const { return at(sst); }
+  [[nodiscard]] std::size_t bytes() const { return element_bytes * block * count; }
+  // Whether the blocks are adjacent on both sides.
+  [[nodiscard]] bool dense() const { return dst == sst && std::cmp_equal(dst, block); }
+
+ private:
+  [[nodiscard]] block_descriptor at(std::ptrdiff_t stride) const {
+    block_descriptor s{.levels = 1};
+    s.counts = {element_bytes * block, count};
+    s.strides = {static_cast<std::int64_t>(element_bytes) * stride};
+    return s;
+  }
+};
+
+void iput(const char* call, shmem_ctx_t ctx, void* dest, const void* source, const interleaved& how, int pe) {
+  if (how.bytes() == 0) return;
+  if (how.dense()) return put(call, ctx, dest, source, how.bytes(), pe, true);
+  const block_descriptor there = how.at_dest();
   const stream to = through(call, ctx, blocks_at(operation::strided, dest, there), pe);
-  to.world.transfers().put_strided(to.context, dest, there, source, strided(bytes, sst, count), to.pe);
+  to.world.transfers().put_strided(to.context, dest, there, source, how.at_source(), to.pe);
 }
 
-void iget(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst, std::ptrdiff_t sst,
-          std::size_t bytes, std::size_t count, int pe) {
-  if (count == 0) return;
-  const block_descriptor there = strided(bytes, sst, count);
+void iget(const char* call, shmem_ctx_t ctx, void* dest, const void* source, const interleaved& how, int pe) {
+  if (how.bytes() == 0) return;
+  if (how.dense()) return get(call, ctx, dest, source, how.bytes(), pe);
+  const block_descriptor there = how.at_source();
   const stream from = through(call, ctx, blocks_at(operation::strided, source, there), pe);
-  from.world.transfers().get_strided(from.context, dest, strided(bytes, dst, count), source, there, from.pe);
+  from.world.transfers().get_strided(from.context, dest, how.at_dest(), source, there, from.pe);
+}
+
+// With LULL_CHECK: blocks may touch, but not overlap.
+interleaved blocks(const char* call, std::ptrdiff_t dst, std::ptrdiff_t sst, std::size_t element_bytes,
+                   std::size_t block, std::size_t count) {
+  if (lull::shmem::here(call).checks() && count != 0) [[unlikely]]
+    for (const std::ptrdiff_t stride : {dst, sst})
+      if (std::cmp_less(stride, block))
+        lull::shmem::mistake(call, "the stride of " + std::to_string(stride) + " is less than the block of " +
+                                       lull::counted(block, "element"));
+  return {dst, sst, element_bytes, block, count};
 }
 
 }  // namespace
@@ -124,20 +151,31 @@ void iget(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std
                         uint64_t signal, int sig_op, int pe) {                                                         \
     put_signal("shmem_ctx_" #NAME, ctx, dest, source, n * (BYTES), sig_addr, signal, sig_op, pe, BLOCKING);            \
   }
+#define LULL_BLOCKS(NAME, MOVE, ELEMENT, BYTES)                                                                        \
+  void shmem_##NAME(ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,  \
+                    int pe) {                                                                                          \
+    constexpr const char* call = "shmem_" #NAME;                                                                       \
+    MOVE(call, SHMEM_CTX_DEFAULT, dest, source, blocks(call, dst, sst, BYTES, bsize, nblocks), pe);                    \
+  }                                                                                                                    \
+  void shmem_ctx_##NAME(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst,           \
+                        size_t bsize, size_t nblocks, int pe) {                                                        \
+    constexpr const char* call = "shmem_ctx_" #NAME;                                                                   \
+    MOVE(call, ctx, dest, source, blocks(call, dst, sst, BYTES, bsize, nblocks), pe);                                  \
+  }
 #define LULL_STRIDED(IPUT, IGET, ELEMENT, BYTES)                                                                       \
   void shmem_##IPUT(ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, size_t n, int pe) {            \
-    iput("shmem_" #IPUT, SHMEM_CTX_DEFAULT, dest, source, dst, sst, BYTES, n, pe);                                     \
+    iput("shmem_" #IPUT, SHMEM_CTX_DEFAULT, dest, source, {dst, sst, BYTES, 1, n}, pe);                                     \
   }                                                                                                                    \
   void shmem_##IGET(ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, size_t n, int pe) {            \
-    iget("shmem_" #IGET, SHMEM_CTX_DEFAULT, dest, source, dst, sst, BYTES, n, pe);                                     \
+    iget("shmem_" #IGET, SHMEM_CTX_DEFAULT, dest, source, {dst, sst, BYTES, 1, n}, pe);                                     \
   }                                                                                                                    \
   void shmem_ctx_##IPUT(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, size_t n, \
                         int pe) {                                                                                      \
-    iput("shmem_ctx_" #IPUT, ctx, dest, source, dst, sst, BYTES, n, pe);                                               \
+    iput("shmem_ctx_" #IPUT, ctx, dest, source, {dst, sst, BYTES, 1, n}, pe);                                               \
   }                                                                                                                    \
   void shmem_ctx_##IGET(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, size_t n, \
                         int pe) {                                                                                      \
-    iget("shmem_ctx_" #IGET, ctx, dest, source, dst, sst, BYTES, n, pe);                                               \
+    iget("shmem_ctx_" #IGET, ctx, dest, source, {dst, sst, BYTES, 1, n}, pe);                                               \
   }
 #define LULL_ELEMENT(NAME, TYPE) /* its value need not outlive the call: a blocking put */                             \
   void shmem_##NAME##_p(TYPE* dest, TYPE value, int pe) {                                                              \
@@ -160,11 +198,14 @@ void iget(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std
 #define LULL_OF_TYPE(NAME, TYPE, A)                       \
   LULL_RMA(NAME##_put, NAME##_get, TYPE, sizeof(TYPE))     \
   LULL_STRIDED(NAME##_iput, NAME##_iget, TYPE, sizeof(TYPE)) \
+  LULL_BLOCKS(NAME##_ibput, iput, TYPE, sizeof(TYPE))      \
+  LULL_BLOCKS(NAME##_ibget, iget, TYPE, sizeof(TYPE))      \
   LULL_ELEMENT(NAME, TYPE)
 LULL_RMA_TYPES(LULL_OF_TYPE, )
 LULL_RMA(putmem, getmem, void, 1)
 
 #define LULL_SIZED(SIZE) \
-  LULL_RMA(put##SIZE, get##SIZE, void, (SIZE) / 8) LULL_STRIDED(iput##SIZE, iget##SIZE, void, (SIZE) / 8)
+  LULL_RMA(put##SIZE, get##SIZE, void, (SIZE) / 8) LULL_STRIDED(iput##SIZE, iget##SIZE, void, (SIZE) / 8)               \
+  LULL_BLOCKS(ibput##SIZE, iput, void, (SIZE) / 8) LULL_BLOCKS(ibget##SIZE, iget, void, (SIZE) / 8)
 LULL_SIZES(LULL_SIZED)
 // clang-format on

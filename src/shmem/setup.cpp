@@ -1,5 +1,9 @@
 // shmem_init, shmem_finalize and the queries.
+//
+// A program may call shmem_init any number of times; as many calls of shmem_finalize end the use of OpenSHMEM, and
+// another shmem_init begins it anew, with a new heap. Between the first and the last there is one world.
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -18,12 +22,14 @@ namespace lull::shmem {
 
 namespace {
 
-int thread_level = SHMEM_THREAD_SINGLE;
+std::atomic<int> initialisations = 0;  // calls of shmem_init that have no shmem_finalize yet
+std::atomic<int> thread_level = SHMEM_THREAD_SINGLE;
 job::bootstrap* current_boot = nullptr;      // of current_world
 std::unique_ptr<job_statistics> statistics;  // of current_world
 
 void warn_of_misspelt_settings() {
-  if (!is_reporter()) return;
+  static bool warned = false;  // once, however often the program starts anew
+  if (!is_reporter() || std::exchange(warned, true)) return;
   for (const auto& [variable, nearest] : unknown_variables())
     std::fprintf(stderr, "lull: %s is not a setting and is ignored; did you mean %s?\n", variable.c_str(),
                  nearest.c_str());
@@ -61,20 +67,23 @@ void join_job() {
 using lull::shmem::current_world;
 using lull::shmem::here;
 
+// A library that initialises OpenSHMEM again may need a higher level than its program: Lull can always provide it.
 int shmem_init_thread(int requested, int* provided) {
   using namespace lull::shmem;
-  if (!current_world) {
-    try {
+  try {
+    const bool first = !current_world;
+    if (first) {
       warn_of_misspelt_settings();
       join_job();
-      thread_level = std::clamp<int>(requested, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
-      if (thread_level == SHMEM_THREAD_MULTIPLE) current_world->wait().expect_stores_of_threads();
-      say_hello(*current_world, thread_level);
-    } catch (const std::exception& failure) {
-      std::fprintf(stderr, "lull: %s\n", failure.what());
-      std::_Exit(1);
     }
+    thread_level = std::clamp<int>(requested, first ? SHMEM_THREAD_SINGLE : thread_level.load(), SHMEM_THREAD_MULTIPLE);
+    if (thread_level == SHMEM_THREAD_MULTIPLE) current_world->wait().expect_stores_of_threads();
+    if (first) say_hello(*current_world, thread_level);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "lull: %s\n", failure.what());
+    std::_Exit(1);
   }
+  ++initialisations;
   if (provided) *provided = thread_level;
   return requested > thread_level ? 1 : 0;
 }
@@ -82,15 +91,23 @@ int shmem_init_thread(int requested, int* provided) {
 void shmem_init() { shmem_init_thread(SHMEM_THREAD_SINGLE, nullptr); }
 
 void shmem_query_thread(int* provided) { *provided = lull::shmem::thread_level; }
+void shmem_query_initialized(int* initialized) { *initialized = lull::shmem::initialisations > 0 ? 1 : 0; }
 
 void shmem_finalize() {
+  if (!current_world) return;
+  if (lull::shmem::initialisations > 1) {
+    shmem_barrier_all();
+    --lull::shmem::initialisations;
+    return;
+  }
   const std::unique_ptr<lull::job::bootstrap> boot(std::exchange(lull::shmem::current_boot, nullptr));
   const std::unique_ptr<lull::fabric::world> owner(std::exchange(current_world, nullptr));
-  if (!owner) return;
+  lull::shmem::initialisations = 0;
   try {
     if (const auto closing = std::move(lull::shmem::statistics)) closing->report();
     lull::shmem::say_goodbye(*owner);
     owner->finalize();
+    lull::shmem::handles().free_all();
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "lull: %s\n", failure.what());
   }
@@ -116,6 +133,12 @@ void* shmem_ptr(const void* dest, int pe) {
   return pe == world.me().index() ? const_cast<void*>(dest) : world.memory().direct(dest, lull::pe_id{pe});
 }
 
+void* shmem_team_ptr(shmem_team_t team, const void* dest, int pe) {
+  const auto* const members = lull::shmem::team_of(here("shmem_team_ptr"), team);
+  if (!members || pe < 0 || pe >= members->size()) return nullptr;
+  return shmem_ptr(dest, members->pe(pe).index());
+}
+
 void shmem_pcontrol(int level, ...) {
   auto& world = here("shmem_pcontrol");
   world.count_calls(level != 0);
@@ -125,7 +148,9 @@ void shmem_pcontrol(int level, ...) {
 void start_pes(int) {
   if (current_world) return;
   shmem_init();
-  std::atexit(shmem_finalize);  // old programs do not call it
+  std::atexit([] {  // old programs do not call shmem_finalize
+    while (current_world) shmem_finalize();
+  });
 }
 int _my_pe() { return shmem_my_pe(); }
 int _num_pes() { return shmem_n_pes(); }

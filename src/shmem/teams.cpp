@@ -32,6 +32,7 @@ int split(const char* call, team& parent, const std::vector<int>& indices, const
   }
   *result = std::make_unique<lull_team>(std::make_unique<team>(world.ground(), *slot, std::move(members)), config)
                 .release();  // the handle owns it until shmem_team_destroy
+  lull::shmem::handles().add(*result);
   return 0;
 }
 
@@ -54,7 +55,8 @@ int shmem_team_n_pes(shmem_team_t handle) {
 int shmem_team_get_config(shmem_team_t handle, long config_mask, shmem_team_config_t* config) {
   if (!team_of(here("shmem_team_get_config"), handle)) return 1;
   const bool made = handle != SHMEM_TEAM_WORLD && handle != SHMEM_TEAM_SHARED;
-  if ((config_mask & SHMEM_TEAM_NUM_CONTEXTS) != 0) config->num_contexts = made ? handle->config.num_contexts : 0;
+  if (config && (config_mask & SHMEM_TEAM_NUM_CONTEXTS) != 0)
+    config->num_contexts = made ? handle->config.num_contexts : 0;
   return 0;
 }
 
@@ -104,6 +106,7 @@ int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_c
 void shmem_team_destroy(shmem_team_t handle) {
   if (handle == SHMEM_TEAM_INVALID || handle == SHMEM_TEAM_WORLD || handle == SHMEM_TEAM_SHARED) return;
   auto& world = here("shmem_team_destroy");
+  lull::shmem::handles().remove(handle);
   for (const shmem_ctx_t ctx : handle->take_contexts()) lull::shmem::destroy(ctx);
   handle->team->leave();
   world.slots().give_back(handle->team->slot());

@@ -121,28 +121,28 @@ std::size_t wait_some(const char* call, const set_of<T>& s, std::size_t* indices
 // clang-format off
 #define LULL_SET(TYPE, ONE, VALUES) set_of<TYPE>{ivars, nelems, status, cmp, VALUES, ONE}
 #define LULL_WAITS(NAME, TYPE, SUFFIX, PARAMETER, ONE, VALUES)                                                         \
-  void shmem_##NAME##_wait_until_all##SUFFIX(TYPE* ivars, size_t nelems, const int* status, int cmp, TYPE PARAMETER) { \
+  void shmem_##NAME##_wait_until_all##SUFFIX(TYPE* ivars, size_t nelems, const int* status, int cmp, PARAMETER) { \
     wait_all("shmem_" #NAME "_wait_until_all" #SUFFIX, LULL_SET(TYPE, ONE, VALUES));                                   \
   }                                                                                                                    \
   size_t shmem_##NAME##_wait_until_any##SUFFIX(TYPE* ivars, size_t nelems, const int* status, int cmp,                 \
-                                               TYPE PARAMETER) {                                                       \
+                                               PARAMETER) {                                                       \
     return wait_any("shmem_" #NAME "_wait_until_any" #SUFFIX, LULL_SET(TYPE, ONE, VALUES));                            \
   }                                                                                                                    \
   size_t shmem_##NAME##_wait_until_some##SUFFIX(TYPE* ivars, size_t nelems, size_t* indices, const int* status,        \
-                                                int cmp, TYPE PARAMETER) {                                             \
+                                                int cmp, PARAMETER) {                                             \
     return wait_some("shmem_" #NAME "_wait_until_some" #SUFFIX, LULL_SET(TYPE, ONE, VALUES), indices);                 \
   }                                                                                                                    \
-  int shmem_##NAME##_test_all##SUFFIX(TYPE* ivars, size_t nelems, const int* status, int cmp, TYPE PARAMETER) {        \
+  int shmem_##NAME##_test_all##SUFFIX(TYPE* ivars, size_t nelems, const int* status, int cmp, PARAMETER) {        \
     const auto s = LULL_SET(TYPE, ONE, VALUES);                                                                        \
     return test("shmem_" #NAME "_test_all" #SUFFIX, [&] { return s.all() ? 1 : 0; }, 0);                               \
   }                                                                                                                    \
-  size_t shmem_##NAME##_test_any##SUFFIX(TYPE* ivars, size_t nelems, const int* status, int cmp, TYPE PARAMETER) {     \
+  size_t shmem_##NAME##_test_any##SUFFIX(TYPE* ivars, size_t nelems, const int* status, int cmp, PARAMETER) {     \
     const auto s = LULL_SET(TYPE, ONE, VALUES);                                                                        \
     const std::size_t start = next_start(nelems);                                                                      \
     return test("shmem_" #NAME "_test_any" #SUFFIX, [&] { return s.any(start); }, std::size_t{SIZE_MAX});              \
   }                                                                                                                    \
   size_t shmem_##NAME##_test_some##SUFFIX(TYPE* ivars, size_t nelems, size_t* indices, const int* status, int cmp,     \
-                                          TYPE PARAMETER) {                                                            \
+                                          PARAMETER) {                                                            \
     const auto s = LULL_SET(TYPE, ONE, VALUES);                                                                        \
     return test("shmem_" #NAME "_test_some" #SUFFIX, [&] { return s.some(indices); }, std::size_t{0});                 \
   }
@@ -154,8 +154,8 @@ std::size_t wait_some(const char* call, const set_of<T>& s, std::size_t* indices
   int shmem_##NAME##_test(TYPE* ivar, int cmp, TYPE cmp_value) {                                                       \
     return test("shmem_" #NAME "_test", [&] { return holds<TYPE>(ivar, cmp, cmp_value) ? 1 : 0; }, 0);                 \
   }                                                                                                                    \
-  LULL_WAITS(NAME, TYPE, , cmp_value, true, &cmp_value)                                                                \
-  LULL_WAITS(NAME, TYPE, _vector, *cmp_values, false, cmp_values)
+  LULL_WAITS(NAME, TYPE, , TYPE cmp_value, true, &cmp_value)                                                                \
+  LULL_WAITS(NAME, TYPE, _vector, const TYPE* cmp_values, false, cmp_values)
 LULL_WAIT_TYPES(LULL_WAIT, )
 
 #define LULL_OLD_WAIT(NAME, TYPE, A) \

@@ -18,6 +18,7 @@ extern "C" {
 [[gnu::weak]] int pshmem_team_n_pes(void* team);
 [[gnu::weak]] int pshmem_team_translate_pe(void* from, int pe, void* to);
 [[gnu::weak]] int pshmem_ctx_get_team(void* context, void** team);
+[[gnu::weak]] void pshmem_query_initialized(int* initialized);
 }
 
 namespace lull::shmem_trace {
@@ -60,6 +61,12 @@ team_in_trace look_up(void* team) {
   const std::lock_guard lock(of.mutex);
   const auto known = of.teams.find(team);
   return known != of.teams.end() ? known->second : defined(of, team, team == world ? "SHMEM_TEAM_WORLD" : "");
+}
+
+bool initialised() {
+  int answer = 0;
+  pshmem_query_initialized(&answer);
+  return answer != 0;
 }
 
 // The PE in the world that `pe` of a context denotes.
@@ -157,6 +164,13 @@ void recorded::completed_at_targets() noexcept {
   more(kind::completed_at_target, symmetric_memory, -1, 0);
 }
 
+void recorded::finalized() noexcept {
+  if (!outermost_ || !initialised()) return plain();
+  static constinit region barrier{"shmem_barrier_all"};
+  region_ = barrier.number();
+  collective(world, -1, 0, 0);
+}
+
 void recorded::made_team(int result, void* new_team) noexcept {
   void* const team = result == 0 && new_team != nullptr ? *static_cast<void**>(new_team) : nullptr;
   if (!outermost_ || team == nullptr) return;
@@ -190,8 +204,9 @@ void before_finalize() noexcept {
   if (wanted()) trace::recorder::of_process().take_clocks();
 }
 
+// The trace ends with the call that leaves OpenSHMEM uninitialised, not with those of nested pairs before it.
 void after_finalize() noexcept {
-  if (wanted()) trace::recorder::of_process().close();
+  if (wanted() && !initialised()) trace::recorder::of_process().close();
 }
 
 }  // namespace lull::shmem_trace

@@ -69,6 +69,7 @@ class recorded {
   void collective(void* team, int root, std::size_t given, std::size_t got) noexcept;
   void broadcast(void* team, int root, std::size_t bytes) noexcept;
   void completed_at_targets() noexcept;
+  void finalized() noexcept;  // a call that is not the last of its kind is a barrier
   void made_team(int result, void* new_team) noexcept;
 
  private:

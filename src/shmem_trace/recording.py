@@ -18,13 +18,13 @@ MADE = "// Made by src/shmem_trace/recording.py of src/shmem/interface/openshmem
 
 # Functions without a wrapper: they neither communicate nor wait.
 LOCAL = re.compile(
-    r"shmem_(my_pe|n_pes|pe_accessible|addr_accessible|ptr|info_\w+|query_thread|pcontrol|signal_fetch"
+    r"shmem_(my_pe|n_pes|pe_accessible|addr_accessible|ptr|team_ptr|info_\w+|query_\w+|pcontrol|signal_fetch"
     r"|team_(my_pe|n_pes|get_config|translate_pe)|ctx_(create|destroy|get_team)|team_create_ctx|global_exit"
     r"|(set|clear)_cache\w*|udcflush\w*)"
 )
 
 
-KINDS = {"put": r"_i?put|_p$", "get": r"_i?get|_g$"}
+KINDS = {"put": r"_(ib?)?put|_p$", "get": r"_(ib?)?get|_g$"}
 
 
 def names(function: Function) -> set[str]:
@@ -38,6 +38,8 @@ def element_bytes(function: Function) -> str:
         return f"2 * sizeof({function.type.removesuffix(' _Complex')})"
     if function.type:
         return f"sizeof({function.type})"
+    if re.search(r"_signal_(add|set)$", function.name):
+        return "8"
     size = re.search(r"(put|get|broadcast|collect|alltoalls?)(\d+)", function.name)
     return str(int(size[2]) // 8) if size else "1"
 
@@ -49,6 +51,9 @@ NAMED = {
     "shmem_team_sync": "call.collective(team, -1, 0, 0);",
     "shmem_quiet": "call.completed_at_targets();",
     "shmem_ctx_quiet": "call.completed_at_targets();",
+    "shmem_pe_quiet": "call.plain();",  # the trace has no completion at some targets only
+    "shmem_ctx_pe_quiet": "call.plain();",
+    "shmem_finalize": "call.finalized();",
     "shmem_team_split_strided": "call.plain();\n  call.made_team(result, new_team);",
     "shmem_team_split_2d": "call.plain();\n  for (void* made : {xaxis_team, yaxis_team}) call.made_team(result, made);",
 }
@@ -60,7 +65,7 @@ def statement(function: Function) -> str:
     size = element_bytes(function)
     if "pe" in has:
         kind = next((k for k, pattern in KINDS.items() if re.search(pattern, function.name)), "atomic")
-        many = " * nelems" if "nelems" in has else ""
+        many = "".join(f" * {count}" for count in ("nelems", "bsize", "nblocks") if count in has)
         context = "ctx" if "ctx" in has else "default_context"
         return f"call.one_sided(kind::{kind}, {context}, pe, {size}{many});"
     if "team" in has and has & {"nelems", "nreduce"}:

@@ -73,6 +73,31 @@ constexpr std::array mistakes{
             const long one = 1;
             shmem_long_put_signal(p.area, &one, 1, &signal, 1, 77, p.r.next);
           }},
+    named{"blocks_that_overlap", [](const place& p) { shmem_long_ibput(p.area, p.area + 32, 4, 3, 4, 2, p.r.next); }},
+    named{"session_options", [](const place&) { shmem_ctx_session_start(SHMEM_CTX_DEFAULT, 6, nullptr, 0); }},
+    named{"session_without_config",
+          [](const place&) {
+            shmem_ctx_session_start(SHMEM_CTX_DEFAULT, SHMEM_CTX_SESSION_BATCH, nullptr, SHMEM_CTX_SESSION_TOTAL_OPS);
+          }},
+    named{"private_context_session",
+          [](const place&) { by_another_thread([](shmem_ctx_t ctx) { shmem_ctx_session_stop(ctx); }); }},
+    named{"quiet_of_no_pe",
+          [](const place& p) {
+            const int targets[] = {p.r.next, p.r.pes};
+            shmem_pe_quiet(targets, 2);
+          }},
+    named{"signal_not_symmetric",
+          [](const place& p) {
+            std::uint64_t on_the_stack = 0;
+            shmem_signal_add(&on_the_stack, 1, p.r.next);
+          }},
+    named{"other_scans",
+          [](const place& p) {
+            if (p.r.me == p.r.pes - 1)
+              shmem_long_sum_inscan(SHMEM_TEAM_WORLD, p.area, p.area + 8, 1);
+            else
+              shmem_long_sum_exscan(SHMEM_TEAM_WORLD, p.area, p.area + 8, 1);
+          }},
     named{"wrong_root", [](const place& p) { shmem_long_broadcast(SHMEM_TEAM_WORLD, p.area, p.area + 8, 1, p.r.pes); }},
     named{"invalid_context", [](const place& p) { shmem_ctx_long_p(SHMEM_CTX_INVALID, p.area, 1, 0); }},
     named{"invalid_team", [](const place&) { shmem_team_sync(SHMEM_TEAM_INVALID); }},

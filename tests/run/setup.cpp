@@ -45,10 +45,20 @@ void what_can_be_reached_is_told(const ring& r) {
 void the_library_says_what_it_is() {
   int major = 0, minor = 0;
   shmem_info_get_version(&major, &minor);
-  CHECK(major == SHMEM_MAJOR_VERSION && minor == SHMEM_MINOR_VERSION && major == 1 && minor == 5);
+  CHECK(major == SHMEM_MAJOR_VERSION && minor == SHMEM_MINOR_VERSION && major == 1 && minor == 6);
   char name[SHMEM_MAX_NAME_LEN];
   shmem_info_get_name(name);
   CHECK(std::strcmp(name, SHMEM_VENDOR_STRING) == 0);
+}
+
+void profiling_can_be_controlled() {
+  for (const int level : {0, 1, 2, 3}) shmem_pcontrol(level);
+}
+
+void it_is_initialised() {
+  int initialised = 0;
+  shmem_query_initialized(&initialised);
+  CHECK(initialised != 0);
 }
 
 }  // namespace
@@ -62,5 +72,7 @@ int main() {
   pes_are_numbered_once_each(r);
   what_can_be_reached_is_told(r);
   the_library_says_what_it_is();
+  it_is_initialised();
+  profiling_can_be_controlled();
   finish();
 }

@@ -65,7 +65,7 @@ call_rule rule_in_mpi(std::string_view name, role what) {
   return r;
 }
 
-// Allocating and freeing symmetric memory is collective (OpenSHMEM 1.5, 9.3).
+// Allocating and freeing symmetric memory is collective (OpenSHMEM 1.6, 9.3).
 constexpr std::array<std::string_view, 10> allocations{"malloc", "calloc",   "align",    "malloc_with_hints",
                                                        "free",   "realloc",  "shmalloc", "shmemalign",
                                                        "shfree", "shrealloc"};

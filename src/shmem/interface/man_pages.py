@@ -18,7 +18,7 @@ from openshmem import Function, Group, Interface, with_context
 WORDS = Path(__file__).with_name("routines.toml")
 
 
-@dataclass
+@dataclass(eq=False)
 class Routine:
     """Functions of one purpose."""
 
@@ -98,7 +98,7 @@ def page(routine: Routine, version: str, words: dict[str, dict[str, str]], besid
     does = words["does"][routine.name]
     short = does[0].lower() + does[1:].partition(";")[0] if does[1:2].islower() else does.partition(";")[0]
     lines = [
-        f'.TH {routine.name.upper()} 3 "" "Lull {version}" "OpenSHMEM 1.5"',
+        f'.TH {routine.name.upper()} 3 "" "Lull {version}" "OpenSHMEM 1.6"',
         ".SH NAME",
         escaped(f"{routine.name}") + " \\- " + escaped(short),
         *synopsis(routine),
@@ -108,7 +108,7 @@ def page(routine: Routine, version: str, words: dict[str, dict[str, str]], besid
     if routine.group.note:
         lines += [".PP", escaped(f"{routine.group.note}.")]
     if all(group.deprecated for group, _ in routine.prototypes):
-        lines += [".PP", "OpenSHMEM 1.5 deprecates this routine."]
+        lines += [".PP", "OpenSHMEM deprecates this routine."]
     arguments = routine.arguments()
     lines += [".SH ARGUMENTS"] if arguments else []
     for name in arguments:

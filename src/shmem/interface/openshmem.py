@@ -1,4 +1,4 @@
-"""The interface of OpenSHMEM 1.5 from openshmem.toml in this folder: all functions, one by one.
+"""The interface of OpenSHMEM 1.6 from openshmem.toml in this folder: all functions, one by one.
 
 Every user of the table reads it here: the headers (headers.py), the documentation and the test of every name.
 Uses only Python's standard library, because CMake runs it before anything is installed.

@@ -161,6 +161,8 @@ SIZE(shmem_ctx_t, 8);
 SIZE(shmem_team_t, 8);
 SIZE(shmem_team_config_t, 4);
 MEMBER(shmem_team_config_t, num_contexts, 0, int);
+SIZE(shmem_ctx_session_config_t, 8);
+MEMBER(shmem_ctx_session_config_t, total_ops, 0, size_t);
 /* A macro may only be defined again with the same content. */
 #define SHMEM_CTX_INVALID ((shmem_ctx_t)0)
 #define SHMEM_CTX_DEFAULT ((shmem_ctx_t)1)

@@ -134,7 +134,8 @@ def test_the_table_has_as_many_names_as_the_specification() -> None:
     }
     assert counts == specification.NAMES
     assert len({f.name for f in functions()}) == len(functions())
-    assert len({g.name for g in INTERFACE.generics()} - FURTHER_GENERICS.keys()) + 1 == specification.GENERICS
+    by_type = {g.name for g in INTERFACE.generics()} - FURTHER_GENERICS.keys()
+    assert len({*by_type, *specification.BY_NUMBER_OF_ARGUMENTS}) == specification.GENERICS
 
 
 def test_the_classes_of_types_are_the_tables_of_the_specification() -> None:
@@ -201,7 +202,11 @@ def test_every_generic_goes_to_the_function_of_the_type_it_is_called_with(tmp_pa
     lines = ["#include <shmem.h>", "extern shmem_ctx_t ctx;", "extern shmem_team_t team;", "extern uint64_t *word;"]
     lines += ["extern size_t *indices;", "extern const int *status;", "void shmem_team_sync_alone(void);"]
     lines.append("void shmem_team_sync_alone(void) { shmem_sync(team); }")
+    lines.append("void signals(void);\nvoid signals(void) {")
+    lines.append("  shmem_signal_add(word, 1, 0), shmem_signal_add(ctx, word, 1, 0);")
+    lines.append("  shmem_signal_set(word, 1, 0), shmem_signal_set(ctx, word, 1, 0);\n}")
     wanted: set[frozenset[str]] = {frozenset({"shmem_team_sync"})}
+    wanted |= {frozenset({f"shmem_{ctx}signal_{op}"}) for ctx in ("", "ctx_") for op in ("add", "set")}
     for generic in INTERFACE.generics():
         for where, call in calls_of(generic):
             wanted.add(where)
@@ -216,7 +221,7 @@ def test_every_generic_goes_to_the_function_of_the_type_it_is_called_with(tmp_pa
 def test_the_header_has_these_generics_and_no_other() -> None:
     text = (INCLUDE / "lull" / "shmem_generic.h").read_text()
     there = set(re.findall(r"^#define (shmem_\w+)\(", text, re.MULTILINE))
-    assert there == {"shmem_sync", *(g.name for g in INTERFACE.generics())}
+    assert there == {*specification.BY_NUMBER_OF_ARGUMENTS, *(g.name for g in INTERFACE.generics())}
 
 
 @pytest.mark.parametrize("header", ["shmem.h", "mpp/shmem.h"])
@@ -234,6 +239,8 @@ def test_constants_are_integer_constant_expressions_strings_and_handles(
         lines.append(f"{c_type} f_{name}(void);\n{c_type} f_{name}(void) {{ return {name}; }}")
     lines.append("extern shmem_team_config_t config;\nint contexts(void);")
     lines.append("int contexts(void) { return config.num_contexts; }")
+    lines.append("extern shmem_ctx_session_config_t session;\nsize_t ops(void);")
+    lines.append("size_t ops(void) { return session.total_ops; }")
     compiled(tmp_path, "\n".join(lines) + "\n", f"constants.{language}")
 
 
@@ -319,7 +326,7 @@ def run(tmp_path: Path, *before: str, **env: str) -> subprocess.CompletedProcess
 
 def test_the_environment_makes_a_job_say_version_variables_and_where_it_stands(tmp_path: Path) -> None:
     assert run(tmp_path).stderr == ""
-    assert re.fullmatch(r"lull: Lull \d+\.\d+\.\d+, OpenSHMEM 1\.5\n", run(tmp_path, SHMEM_VERSION="x").stderr)
+    assert re.fullmatch(r"lull: Lull \d+\.\d+\.\d+, OpenSHMEM 1\.6\n", run(tmp_path, SHMEM_VERSION="x").stderr)
     info = run(tmp_path, SHMEM_INFO="1").stderr
     assert all(f"SHMEM_{name} = " in info for name in ("VERSION", "INFO", "SYMMETRIC_SIZE", "DEBUG"))
     debug = run(tmp_path, SHMEM_DEBUG="1").stderr.splitlines()

@@ -16,15 +16,19 @@ from raw_records import RawProcess, read_raw
 PES = 4
 
 
-@pytest.fixture(scope="module")
-def processes(tmp_path_factory: pytest.TempPathFactory) -> list[RawProcess]:
-    folder = tmp_path_factory.mktemp("shmem")
-    program = compiled("shmem_traffic.c", folder)
+def recorded(source: str, folder: Path) -> list[RawProcess]:
+    """The records of a program's run with PES PEs."""
+    program = compiled(source, folder)
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
     env = preloaded(inherited, tools={"LULL_TRACE": str(folder / "trace")})
     done = Lull(folder, env=env).run("run", "-n", str(PES), str(program))
     assert (done.returncode, done.stderr) == (0, "")
     return read_raw(folder / "trace")
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> list[RawProcess]:
+    return recorded("shmem_traffic.c", tmp_path_factory.mktemp("shmem"))
 
 
 def test_every_pe_is_there_with_its_rank(processes: list[RawProcess]) -> None:
@@ -72,6 +76,25 @@ def test_what_the_library_does_inside_is_not_recorded(processes: list[RawProcess
         assert functions["shmem_barrier_all"] == 1
         assert functions["shmem_long_wait_until"] == 1
         assert "shmem_my_pe" not in functions
+
+
+def test_a_nested_finalize_is_a_barrier_and_ends_no_trace(tmp_path: Path) -> None:
+    for process in recorded("shmem_nested.c", tmp_path):
+        right = (process.rank + 1) % PES
+        assert [one.function for one in process.records if one.function and one.function.endswith("init")] == [
+            "shmem_init",
+            "shmem_init",
+        ]
+        assert [(one.function, one.peer, one.bytes) for one in process.of("put", "get", "atomic")] == [
+            ("shmem_long_ibput", right, 48),
+            ("shmem_ibget16", right, 20),
+            ("shmem_signal_add", right, 8),
+        ]
+        assert [(one.function, one.comm, one.bytes) for one in process.of("collective")] == [
+            ("shmem_long_sum_inscan", 0, 8),
+            ("shmem_barrier_all", 0, 0),
+        ]
+        assert process.records[-1].function == "shmem_finalize"
 
 
 ASKS = """

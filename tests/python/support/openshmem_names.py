@@ -1,4 +1,4 @@
-"""The names in the specification of OpenSHMEM 1.5, taken from it and from nothing of Lull.
+"""The names in the specification of OpenSHMEM 1.6, taken from it and from nothing of Lull.
 
 The table from which the headers are generated, src/shmem/interface/openshmem.toml, is compared with this: a gap in it
 would be one in header, library and documentation alike.
@@ -7,9 +7,10 @@ would be one in header, library and documentation alike.
 import re
 
 # How many names the specification has in each group of the table: functions, those with a context, type-generic names.
-# The type-generic name shmem_sync is separate, and so is shmem_wait, which the specification does not have.
+# The type-generic names that count their arguments are separate, and so is shmem_wait, which the specification does not
+# have.
 NAMES = {
-    "Set-up and query": 10,
+    "Set-up and query": 12,
     "Set-up and query under old names": 3,
     "Threads": 2,
     "Profiling": 1,
@@ -20,6 +21,7 @@ NAMES = {
     "Put and get": 122,
     "Single elements": 98,
     "Strided put and get": 118,
+    "Blocks with a stride: put and get": 118,
     "Non-blocking put and get": 122,
     "Atomic fetch, set and swap": 87,
     "Atomic compare-and-swap, increment and add": 125,
@@ -30,23 +32,27 @@ NAMES = {
     "Fetch, set and swap under old names": 45,
     "Compare-and-swap, increment and add under old names": 65,
     "Put with signal": 122,
+    "Signals without data": 4,
     "Signals": 2,
+    "Sessions of a context": 2,
     "Barrier and synchronisation": 3,
     "Data over teams": 130,
     "Bitwise reductions over teams": 57,
     "Greatest and least over teams": 50,
     "Sum and product over teams": 54,
+    "Prefix sums over teams": 54,
     "Collectives over active sets": 12,
     "Bitwise reductions over active sets": 12,
     "Greatest and least over active sets": 14,
     "Sum and product over active sets": 18,
     "Waiting for values in this PE's memory": 210,
     "Waiting until a variable is no longer cmp_value": 6,
-    "Ordering": 4,
+    "Ordering": 6,
     "Locks": 3,
     "Cache": 6,
 }
-GENERICS = 67  # shmem_sync among them
+BY_NUMBER_OF_ARGUMENTS = ("shmem_sync", "shmem_signal_add", "shmem_signal_set")
+GENERICS = 73  # these among them
 
 # The names of types in each of its tables, after which the classes of the table are named.
 SIGNED, UNSIGNED = {"short", "int", "long", "longlong"}, {"ushort", "uint", "ulong", "ulonglong"}
@@ -93,6 +99,8 @@ CONSTANTS = (
     *(f"SHMEM_THREAD_{level}" for level in ("SINGLE", "FUNNELED", "SERIALIZED", "MULTIPLE")),
     "SHMEM_TEAM_NUM_CONTEXTS",
     *(f"SHMEM_CTX_{option}" for option in ("SERIALIZED", "PRIVATE", "NOSTORE")),
+    "SHMEM_CTX_SESSION_BATCH",
+    "SHMEM_CTX_SESSION_TOTAL_OPS",
     "SHMEM_SIGNAL_SET",
     "SHMEM_SIGNAL_ADD",
     "SHMEM_MALLOC_ATOMICS_REMOTE",

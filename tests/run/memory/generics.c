@@ -24,7 +24,7 @@ static shmem_ctx_t ctx;
   do {                                                                                       \
     TYPE* const to = (TYPE*)there;                                                           \
     TYPE *const from = (TYPE*)here, *const back = from + count;                              \
-    for (int way = 0; way < 8; ++way) {                                                      \
+    for (int way = 0; way < 9; ++way) {                                                      \
       for (int i = 0; i < count; ++i) from[i] = (TYPE)(10 * way + i + 1), back[i] = (TYPE)0; \
       memset(there, 0, count * sizeof(TYPE));                                                \
       shmem_barrier_all();                                                                   \
@@ -50,6 +50,10 @@ static shmem_ctx_t ctx;
         case 6:                                                                              \
           for (int i = 0; i < count; ++i) shmem_p(to + i, from[i], next);                    \
           break;                                                                             \
+        case 7:                                                                              \
+          shmem_ibput(to, from, 4, 4, 2, count / 4 + 1, next);                               \
+          shmem_ibput(ctx, to + 2, from + 2, 4, 4, 2, count / 4, next);                      \
+          break;                                                                             \
         default:                                                                             \
           shmem_iput(to, from, 2, 2, count / 2, next);                                       \
           shmem_iput(ctx, to + 1, from + 1, 2, 2, count / 2, next);                          \
@@ -74,6 +78,10 @@ static shmem_ctx_t ctx;
           break;                                                                             \
         case 5:                                                                              \
           for (int i = 0; i < count; ++i) back[i] = shmem_g(ctx, to + i, next);              \
+          break;                                                                             \
+        case 7:                                                                              \
+          shmem_ibget(back, to, 4, 4, 2, count / 4 + 1, next);                               \
+          shmem_ibget(ctx, back + 2, to + 2, 4, 4, 2, count / 4, next);                      \
           break;                                                                             \
         default:                                                                             \
           shmem_iget(back, to, 2, 2, count / 2, next);                                       \
@@ -238,8 +246,22 @@ static shmem_ctx_t ctx;
     REDUCE(TYPE, max, me + 1, pes); \
     REDUCE(TYPE, min, me + 1, 1);   \
   } while (0)
+/* Sums up to this PE, of as many ones as PEs */
+#define SCAN(TYPE)                                               \
+  do {                                                           \
+    TYPE* const to = (TYPE*)there;                               \
+    TYPE* const from = (TYPE*)here;                              \
+    from[0] = (TYPE)1;                                           \
+    CHECK(shmem_sum_inscan(SHMEM_TEAM_WORLD, to, from, 1) == 0); \
+    CHECK(to[0] == (TYPE)(me + 1));                              \
+    shmem_barrier_all();                                         \
+    CHECK(shmem_sum_exscan(SHMEM_TEAM_WORLD, to, from, 1) == 0); \
+    CHECK(to[0] == (TYPE)me);                                    \
+    shmem_barrier_all();                                         \
+  } while (0)
 #define REDUCE_NUMBERS(TYPE)                  \
   do {                                        \
+    SCAN(TYPE);                               \
     REDUCE(TYPE, sum, me, pes*(pes - 1) / 2); \
     REDUCE(TYPE, prod, me == 0 ? 3 : 1, 3);   \
   } while (0)
@@ -312,6 +334,23 @@ static void collectives(void) {
   REDUCE_NUMBERS(double _Complex);
 }
 
+/* With and without a context */
+static void signals(void) {
+  static uint64_t signal;
+  shmem_signal_set(&signal, 5, next);
+  shmem_signal_wait_until(&signal, SHMEM_CMP_EQ, 5);
+  shmem_barrier_all();
+  shmem_signal_add(ctx, &signal, 2, next);
+  shmem_ctx_quiet(ctx);
+  shmem_signal_add(&signal, 3, next);
+  CHECK(shmem_signal_wait_until(&signal, SHMEM_CMP_EQ, 10) == 10);
+  shmem_barrier_all();
+  shmem_signal_set(ctx, &signal, 1, next);
+  CHECK(shmem_signal_wait_until(&signal, SHMEM_CMP_NE, 10) == 1);
+  shmem_ctx_quiet(ctx);
+  shmem_barrier_all();
+}
+
 int main(void) {
   shmem_init();
   me = shmem_my_pe();
@@ -323,6 +362,7 @@ int main(void) {
   atomics();
   waits();
   collectives();
+  signals();
   shmem_ctx_destroy(ctx);
   shmemx_wait_stats_t stats;
   shmemx_wait_stats(&stats);

@@ -105,6 +105,33 @@ void every_type_reduces(const ring& r) {
   LULL_ARITHMETIC_REDUCE_TYPES(PROD, )
 }
 
+#define SCANS(NAME, TYPE, A)                                                                                    \
+  {                                                                                                             \
+    using type = TYPE;                                                                                          \
+    constexpr std::size_t n = 5;                                                                                \
+    auto* const source = symmetric<TYPE>(n);                                                                    \
+    auto* const dest = symmetric<TYPE>(n);                                                                      \
+    const auto before = [&](int pe, std::size_t i) {                                                            \
+      return pe == 0 ? type{} : combined<TYPE>(pe, i, [](TYPE a, TYPE b) { return static_cast<TYPE>(a + b); }); \
+    };                                                                                                          \
+    for (std::size_t i = 0; i < n; ++i) source[i] = number<TYPE>(r.me, i), dest[i] = type(1);                   \
+    shmem_barrier_all();                                                                                        \
+    CHECKED(shmem_##NAME##_sum_exscan(SHMEM_TEAM_WORLD, dest, source, n));                                      \
+    for (std::size_t i = 0; i < n; ++i) CHECK(dest[i] == before(r.me, i));                                      \
+    shmem_barrier_all();                                                                                        \
+    CHECKED(shmem_##NAME##_sum_inscan(SHMEM_TEAM_WORLD, dest, source, n));                                      \
+    for (std::size_t i = 0; i < n; ++i) CHECK(dest[i] == before(r.me + 1, i));                                  \
+    CHECKED(shmem_##NAME##_sum_inscan(SHMEM_TEAM_WORLD, source, source, n)); /* in place */                     \
+    for (std::size_t i = 0; i < n; ++i) CHECK(source[i] == before(r.me + 1, i));                                \
+    for (std::size_t i = 0; i < n; ++i) source[i] = number<TYPE>(r.me, i);                                      \
+    CHECKED(shmem_##NAME##_sum_exscan(SHMEM_TEAM_WORLD, source, source, n));                                    \
+    for (std::size_t i = 0; i < n; ++i) CHECK(source[i] == before(r.me, i));                                    \
+    shmem_free(dest);                                                                                           \
+    shmem_free(source);                                                                                         \
+  }
+
+void every_type_scans(const ring& r) { LULL_ARITHMETIC_REDUCE_TYPES(SCANS, ) }
+
 // All collectives over `team` with `bytes` bytes per member.
 void moves_and_sums(shmem_team_t team, unsigned char* dest, unsigned char* source, std::size_t bytes) {
   const int me = shmem_team_my_pe(team), size = shmem_team_n_pes(team);
@@ -142,6 +169,9 @@ void moves_and_sums(shmem_team_t team, unsigned char* dest, unsigned char* sourc
   CHECKED(shmem_alltoallmem(team, dest, source, bytes));
   for (int pe = 0; pe < size; ++pe) CHECK(is(dest + static_cast<std::size_t>(pe) * bytes, bytes, pe + me));
   shmem_team_sync(team);
+  CHECKED(shmem_alltoallsmem(team, dest, source, 1, 1, bytes));
+  for (int pe = 0; pe < size; ++pe) CHECK(is(dest + static_cast<std::size_t>(pe) * bytes, bytes, pe + me));
+  shmem_team_sync(team);
   prepare();
   CHECKED(shmem_uchar_sum_reduce(team, dest, source, bytes));
   const auto sum = [&](std::size_t i) {
@@ -152,6 +182,17 @@ void moves_and_sums(shmem_team_t team, unsigned char* dest, unsigned char* sourc
   for (std::size_t i = 0; i < bytes; ++i) CHECK(dest[i] == sum(i));
   CHECKED(shmem_uchar_sum_reduce(team, source, source, bytes));
   for (std::size_t i = 0; i < bytes; ++i) CHECK(source[i] == sum(i));
+  shmem_team_sync(team);
+  prepare();
+  const auto sum_of_first = [&](int members, std::size_t i) {
+    unsigned total = 0;
+    for (int pe = 0; pe < members; ++pe) total += value(pe, i);
+    return static_cast<unsigned char>(total);
+  };
+  CHECKED(shmem_uchar_sum_exscan(team, dest, source, bytes));
+  for (std::size_t i = 0; i < bytes; ++i) CHECK(dest[i] == sum_of_first(me, i));
+  CHECKED(shmem_uchar_sum_inscan(team, source, source, bytes));
+  for (std::size_t i = 0; i < bytes; ++i) CHECK(source[i] == sum_of_first(me + 1, i));
   shmem_team_sync(team);
 }
 
@@ -201,6 +242,30 @@ void reductions_follow_each_other(const ring& r) {
   shmem_free(source);
 }
 
+// Scans, reductions and collects in turn, without a barrier between them: each leaves the memory that they share at
+// rest. A scan of one element over all PEs is their most frequent use: it numbers items of several PEs.
+void scans_follow_other_collectives(const ring& r) {
+  auto* const source = symmetric<long>(3);
+  auto* const dest = symmetric<long>(3);
+  auto* const all = symmetric<long>(static_cast<std::size_t>(r.pes));
+  for (long round = 0; round < 200; ++round) {
+    source[0] = round + r.me;
+    CHECKED(shmem_long_sum_exscan(SHMEM_TEAM_WORLD, dest, source, 1));
+    CHECK(dest[0] == round * r.me + r.me * (r.me - 1) / 2);
+    source[1] = round - r.me;
+    CHECKED(shmem_long_sum_reduce(SHMEM_TEAM_WORLD, dest + 1, source + 1, 1));
+    CHECK(dest[1] == round * r.pes - r.pes * (r.pes - 1) / 2);
+    source[2] = 1;
+    CHECKED(shmem_long_sum_inscan(SHMEM_TEAM_WORLD, dest + 2, source + 2, 1));
+    CHECK(dest[2] == r.me + 1);
+    CHECKED(shmem_long_fcollect(SHMEM_TEAM_WORLD, all, dest + 2, 1));
+    for (int pe = 0; pe < r.pes; ++pe) CHECK(all[pe] == pe + 1);
+  }
+  shmem_free(all);
+  shmem_free(dest);
+  shmem_free(source);
+}
+
 // The same calls give the same bits on all PEs, although the order of additions matters.
 void floating_sums_agree_everywhere(const ring& r) {
   constexpr std::size_t n = 1000;
@@ -224,8 +289,10 @@ int main() {
   const ring r;
   every_type_moves(r);
   every_type_reduces(r);
+  every_type_scans(r);
   every_size_on_several_teams(r);
   reductions_follow_each_other(r);
+  scans_follow_other_collectives(r);
   floating_sums_agree_everywhere(r);
   finish();
 }

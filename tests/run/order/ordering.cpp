@@ -79,6 +79,48 @@ void quiet_is_completion(const ring& r) {
   shmem_free(area);
 }
 
+// The same for a quiet of some PEs: what was sent to them is in place, by the default and another context, whose numbers
+// of PEs are those of its team.
+void quiet_of_some_pes_is_completion(const ring& r) {
+  constexpr std::size_t n = 2000;
+  auto* const area = symmetric<long>(2 * n);
+  auto* const cell = symmetric<long>(1);
+  std::vector<long> mine(n), got(n);
+  shmem_team_t reversed = SHMEM_TEAM_INVALID;
+  shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+  CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, r.pes - 1, -1, r.pes, nullptr, 0, &reversed) == 0);
+  CHECK(shmem_team_create_ctx(reversed, 0, &ctx) == 0);
+  const int next_in_team = shmem_team_translate_pe(SHMEM_TEAM_WORLD, r.next, reversed);
+  const int targets[] = {r.next, r.next, r.before}, team_targets[] = {next_in_team};
+  const auto is_there = [&](std::size_t from, long value) {  // a get is not ordered with puts that are outstanding
+    std::vector<long> seen(n);
+    shmem_long_get(seen.data(), area + from, n, r.next);
+    return std::all_of(seen.begin(), seen.end(), [&](long x) { return x == value; });
+  };
+  for (long round = 1; round <= 20; ++round) {
+    std::fill(mine.begin(), mine.end(), round);
+    for (int pe = 0; pe < r.pes; ++pe) shmem_long_atomic_inc(cell, pe);
+    for (std::size_t i = 0; i < n / 2; ++i) shmem_long_p(area + i, round, r.next);
+    shmem_long_put_nbi(area + n / 2, mine.data() + n / 2, n / 2, r.next);
+    shmem_long_get_nbi(got.data(), area, n, r.before);
+    shmem_pe_quiet(targets, 3);
+    CHECK(is_there(0, round));
+    shmem_ctx_long_iput(ctx, area + n, mine.data(), 2, 1, n / 2, next_in_team);
+    shmem_ctx_long_iput(ctx, area + n + 1, mine.data(), 2, 1, n / 2, next_in_team);
+    shmem_ctx_pe_quiet(ctx, team_targets, 1);
+    CHECK(is_there(n, round));
+    shmem_pe_quiet(nullptr, 0);
+    shmem_ctx_pe_quiet(SHMEM_CTX_INVALID, team_targets, 1);
+    shmem_ctx_pe_quiet(SHMEM_CTX_DEFAULT, targets, 1);
+    shmem_barrier_all();
+    CHECK(*cell == round * r.pes);
+    shmem_barrier_all();
+  }
+  shmem_team_destroy(reversed);
+  shmem_free(cell);
+  shmem_free(area);
+}
+
 // Puts of one PE to one place, separated by fences: the last one stays.
 void the_last_put_wins(const ring& r) {
   auto* const cell = symmetric<long>(8);
@@ -121,6 +163,7 @@ int main() {
   const ring r;
   flags_come_after_data(r);
   quiet_is_completion(r);
+  quiet_of_some_pes_is_completion(r);
   the_last_put_wins(r);
   a_lonely_put_arrives(r);
   finish();

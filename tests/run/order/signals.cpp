@@ -1,4 +1,5 @@
 // A put with a signal: a PE that sees the signal sees the data, whatever their size and type, and added signals sum up.
+// Signals without data, too.
 #include <algorithm>
 #include <vector>
 
@@ -96,6 +97,51 @@ void signals_of_all_add_up(const ring& r, std::uint64_t* signal) {
   shmem_free(blocks);
 }
 
+// Signals without data, set and added by every PE, by the default and another context. What was put before is not
+// ordered with them, unless a fence is between.
+void signals_without_data(const ring& r, shmem_ctx_t ctx, std::uint64_t* signal) {
+  auto* const area = symmetric<long>(1);
+  *signal = 0;
+  shmem_barrier_all();
+  for (int round = 1; round <= 50; ++round) {
+    const auto number = static_cast<std::uint64_t>(round);
+    shmem_long_p(area, round * 100 + r.me, r.next);
+    shmem_fence();
+    shmem_signal_set(signal, number << 32, r.next);
+    CHECK(shmem_signal_wait_until(signal, SHMEM_CMP_GE, number << 32) >> 32 == number);
+    CHECK(*area == round * 100 + r.before);
+    shmem_barrier_all();
+    for (int pe = 0; pe < r.pes; ++pe) {
+      shmem_signal_add(signal, 1, pe);
+      shmem_ctx_signal_add(ctx, signal, 2, pe);
+    }
+    const std::uint64_t all = (number << 32) + 3 * static_cast<std::uint64_t>(r.pes);
+    CHECK(shmem_signal_wait_until(signal, SHMEM_CMP_GE, all) == all);
+    CHECK(shmem_signal_fetch(signal) == all);
+    shmem_barrier_all();
+    shmem_ctx_signal_set(ctx, signal, all + 1, r.next);
+    CHECK(shmem_signal_wait_until(signal, SHMEM_CMP_NE, all) == all + 1);
+    shmem_ctx_quiet(ctx);
+    shmem_barrier_all();
+  }
+  shmem_free(area);
+}
+
+// The PE of a signal is a number in the context's team.
+void signals_in_a_team(const ring& r, std::uint64_t* signal) {
+  shmem_team_t reversed = SHMEM_TEAM_INVALID;
+  shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+  CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, r.pes - 1, -1, r.pes, nullptr, 0, &reversed) == 0);
+  CHECK(shmem_team_create_ctx(reversed, 0, &ctx) == 0);
+  *signal = 0;
+  shmem_barrier_all();
+  shmem_ctx_signal_set(ctx, signal, 100 + static_cast<std::uint64_t>(r.me), r.me);
+  const auto sender = static_cast<std::uint64_t>(r.pes - 1 - r.me);
+  CHECK(shmem_signal_wait_until(signal, SHMEM_CMP_NE, 0) == 100 + sender);
+  shmem_barrier_all();
+  shmem_team_destroy(reversed);
+}
+
 }  // namespace
 
 int main() {
@@ -107,6 +153,8 @@ int main() {
   every_type_and_size(r, ctx, signal);
   every_length(r, signal);
   signals_of_all_add_up(r, signal);
+  signals_without_data(r, ctx, signal);
+  signals_in_a_team(r, signal);
   shmem_free(signal);
   shmem_ctx_destroy(ctx);
   finish();

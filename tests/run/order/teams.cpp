@@ -55,6 +55,29 @@ void the_world_and_those_who_share_memory(const ring& r) {
     CHECK(shmem_ptr(&word, shmem_team_translate_pe(SHMEM_TEAM_SHARED, i, SHMEM_TEAM_WORLD)) != nullptr);
 }
 
+// An address for each member that shares memory, by its number in the team, and for no other.
+void pointers_to_members(const ring& r) {
+  static int mine;
+  mine = r.me;
+  shmem_team_t reversed = SHMEM_TEAM_INVALID;
+  CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, r.pes - 1, -1, r.pes, nullptr, 0, &reversed) == 0);
+  shmem_barrier_all();
+  for (int index = 0; index < r.pes; ++index) {
+    const int pe = r.pes - 1 - index;
+    const auto* const there = static_cast<int*>(shmem_team_ptr(reversed, &mine, index));
+    CHECK((there != nullptr) == (shmemx_node_of(pe) == shmemx_node_of(r.me)));
+    if (there) CHECK(*there == pe);
+    CHECK(shmem_team_ptr(SHMEM_TEAM_WORLD, &mine, pe) == there);
+  }
+  for (int index = 0; index < shmem_team_n_pes(SHMEM_TEAM_SHARED); ++index)
+    CHECK(shmem_team_ptr(SHMEM_TEAM_SHARED, &mine, index) != nullptr);
+  CHECK(shmem_team_ptr(SHMEM_TEAM_INVALID, &mine, 0) == nullptr);
+  CHECK(shmem_team_ptr(reversed, &mine, -1) == nullptr && shmem_team_ptr(reversed, &mine, r.pes) == nullptr);
+  CHECK(shmem_team_ptr(reversed, &reversed, 0) == nullptr);  // on the stack
+  shmem_barrier_all();
+  shmem_team_destroy(reversed);
+}
+
 void every_strided_part(const ring& r) {
   for (int start = 0; start < r.pes; ++start)
     for (int stride = -r.pes; stride <= r.pes; ++stride)
@@ -109,6 +132,8 @@ void the_configuration_is_kept() {
   CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, &asked, SHMEM_TEAM_NUM_CONTEXTS, &team) == 0);
   shmem_team_config_t told{.num_contexts = -1};
   CHECK(shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &told) == 0 && told.num_contexts == 3);
+  CHECK(shmem_team_get_config(team, 0, nullptr) == 0);
+  CHECK(shmem_team_get_config(team, 0, &told) == 0 && told.num_contexts == 3);
   shmem_team_destroy(team);
   CHECK(shmem_team_get_config(SHMEM_TEAM_INVALID, SHMEM_TEAM_NUM_CONTEXTS, &told) != 0);
 }
@@ -167,6 +192,7 @@ int main() {
   shmem_init();
   const ring r;
   the_world_and_those_who_share_memory(r);
+  pointers_to_members(r);
   every_strided_part(r);
   every_grid(r);
   teams_of_teams(r);
