@@ -72,6 +72,8 @@ COMPARED = [
 ]
 START = Setting(8, False, "start")  # timed from outside
 EXCHANGE = Setting(2, True, "exchange")  # only Lull: polling does not drive the other library's transfers
+BLOCKS = [Setting(2, tcp, "blocks") for tcp in (False, True)]  # only Lull: of OpenSHMEM 1.6
+ALONE = [EXCHANGE, *BLOCKS]  # not compared with the other library
 WAITS = [Setting(pes, tcp, "wait") for pes in (2, 8) for tcp in (False, True)]
 Seen = dict[tuple[str, int], list[float]]  # (what, bytes) -> the figure of each round
 
@@ -141,11 +143,11 @@ def theirs(program: Path, setting: Setting) -> list[dict[str, Any]]:
 def compare(programs: dict[str, Path], rounds: int) -> dict[Setting, dict[str, Seen]]:
     """All figures of both libraries; those of waiting in percent of a core, the others in microseconds."""
     seen: dict[Setting, dict[str, Seen]] = {
-        s: {"ours": defaultdict(list), "theirs": defaultdict(list)} for s in [*COMPARED, *WAITS, START, EXCHANGE]
+        s: {"ours": defaultdict(list), "theirs": defaultdict(list)} for s in [*COMPARED, *WAITS, START, *ALONE]
     }
     for number in range(rounds):
-        for setting in [*COMPARED, START, EXCHANGE, *(WAITS if number < 3 else [])]:
-            for who, run in (("ours", ours), ("theirs", theirs)) if setting != EXCHANGE else (("ours", ours),):
+        for setting in [*COMPARED, START, *ALONE, *(WAITS if number < 3 else [])]:
+            for who, run in (("ours", ours), ("theirs", theirs)) if setting not in ALONE else (("ours", ours),):
                 begin = time.monotonic()
                 lines = run(programs[who], setting)
                 if setting == START:
@@ -251,6 +253,11 @@ def print_compared(seen: dict[Setting, dict[str, Seen]]) -> None:
     for (what, _), values in seen[EXCHANGE]["ours"].items():
         mine, my_spread = spread(values)
         print(f"{what:19} {mine:>10.4g} ({my_spread:>8.2g})")
+    for setting in BLOCKS:
+        print(f"\n{setting.name}: us per block of 64 bytes, and per addition, (interquartile range)")
+        for (what, _), values in seen[setting]["ours"].items():
+            mine, my_spread = spread(values)
+            print(f"{what:19} {mine:>10.4g} ({my_spread:>8.2g})")
     print("\nCPU time of the PE that takes most, in percent of a core")
     print(f"{'':36} {'Lull':>10} {'Open MPI':>10}")
     for setting in WAITS:
@@ -287,6 +294,10 @@ def ratios(seen: dict[Setting, dict[str, Seen]], link: dict[str, dict[int, list[
         figures = [statistics.median(seen[EXCHANGE]["ours"][f"exchange-{way}", 32768]) for way in (how, "wait")]
         return figures[0] / figures[1]
 
+    def gained(setting: Setting, plain: str, better: str) -> float:
+        figures = [statistics.median(seen[setting]["ours"][what, 8]) for what in (plain, better)]
+        return figures[0] / figures[1]
+
     def most(what: str) -> float:
         return max(statistics.median(seen[setting]["ours"][what, 0]) for setting in WAITS)
 
@@ -301,6 +312,9 @@ def ratios(seen: dict[Setting, dict[str, Seen]], link: dict[str, dict[int, list[
         "tcp_poll_test_ratio": polled("test"),
         "tcp_poll_fetch_ratio": polled("fetch"),
         "tcp_nbi_rate_ratio": over(tcp, "nbi", 8),
+        "ibput_ratio": gained(BLOCKS[0], "blocks-loop", "blocks-ibput"),
+        "tcp_ibput_ratio": gained(BLOCKS[1], "blocks-loop", "blocks-ibput"),
+        "tcp_batch_atomics_ratio": gained(BLOCKS[1], "additions", "additions-batch"),
         "barrier8_ratio": over(eight, "barrier", 0),
         "start8_ratio": over(START, "start", 0),
         "idle_cpu_pct": most("idle"),

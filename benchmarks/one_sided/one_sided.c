@@ -5,9 +5,11 @@
  *     one_sided together  every PE transfers to the next one at the same time
  *     one_sided exchange  two PEs repeatedly send each other 32 KiB by put, fence and an atomic flag, like libraries of
  *                         aggregation; they wait for the flag by wait_until, by test, or by fetching it
+ *     one_sided blocks    what OpenSHMEM 1.6 adds: blocks with a stride by one ibput or a loop of puts, in turn, and a
+ *                         stream of atomic additions to random places in a batch session or outside, in turn
  *     one_sided wait      CPU time of PEs that do nothing for a second, and that wait a second in a barrier
  *
- * Plain OpenSHMEM 1.4; compiled with each of the compared libraries. Times are medians of samples; each sample times so
+ * Plain OpenSHMEM 1.4, except for blocks; compiled with each of the compared libraries. Times are medians of samples; each sample times so
  * many operations that the overhead of the clock does not matter. */
 #define _GNU_SOURCE
 #include <shmem.h>
@@ -183,6 +185,56 @@ static void exchange(void) {
   }
 }
 
+#if SHMEM_MINOR_VERSION >= 6
+enum { block_longs = 8, block_stride = 16, blocks_of_a_call = 1024, additions = 1 << 14 };
+
+static void by_loop(void) {
+  for (size_t b = 0; b < blocks_of_a_call; ++b)
+    shmem_long_put((long*)area + b * block_stride, (long*)source + b * block_longs, block_longs, 1);
+}
+static void by_ibput(void) {
+  shmem_long_ibput((long*)area, (long*)source, block_stride, block_longs, block_longs, blocks_of_a_call, 1);
+}
+static void add_at_random(void) {
+  static uint64_t draw = 1;
+  for (int i = 0; i < additions; ++i) {
+    draw = draw * 6364136223846793005U + 1442695040888963407U;
+    shmem_uint64_atomic_add((uint64_t*)area + (draw >> 40) % stream_words, 1, 1);
+  }
+}
+static void add_in_a_batch(void) {
+  const shmem_ctx_session_config_t config = {.total_ops = additions};
+  shmem_ctx_session_start(SHMEM_CTX_DEFAULT, SHMEM_CTX_SESSION_BATCH, &config, SHMEM_CTX_SESSION_TOTAL_OPS);
+  add_at_random();
+  shmem_ctx_session_stop(SHMEM_CTX_DEFAULT);
+}
+
+/* Each sample of one is followed by one of the other. */
+static void in_turn(const char* first, void (*one)(void), const char* second, void (*other)(void), double each) {
+  enum { turns = 25 };
+  double samples[2][turns];
+  for (int turn = -2; turn < turns; ++turn)
+    for (int which = 0; which < 2; ++which) {
+      const double begin = wall();
+      (which == 0 ? one : other)();
+      shmem_quiet();
+      if (turn >= 0) samples[which][turn] = (wall() - begin) / each * 1e6;
+    }
+  say(first, 8, median(samples[0], turns));
+  say(second, 8, median(samples[1], turns));
+}
+
+static void blocks(void) {
+  if (me == 0) {
+    in_turn("blocks-loop", by_loop, "blocks-ibput", by_ibput, blocks_of_a_call);
+    in_turn("additions", add_at_random, "additions-batch", add_in_a_batch, additions);
+  }
+  shmem_barrier_all();
+}
+#else
+static void blocks(void) {}
+#endif
+
 static void sleep_a_second(void) {
   const struct timespec second = {1, 0};
   nanosleep(&second, NULL);
@@ -229,7 +281,8 @@ int main(int argc, char** argv) {
   counter = shmem_malloc(sizeof *counter);
   if (!area || !source || !fetched || !counter || argc != 2 || pes < 2) {
     if (me == 0)
-      fprintf(stderr, "one_sided: alone, together, exchange, wait or start, on at least 2 PEs with 16 MiB each\n");
+      fprintf(stderr,
+              "one_sided: alone, together, exchange, blocks, wait or start, on at least 2 PEs with 16 MiB each\n");
     shmem_global_exit(2);
   }
   memset(area, 0, largest);
@@ -243,6 +296,8 @@ int main(int argc, char** argv) {
     together();
   else if (strcmp(argv[1], "exchange") == 0 && pes == 2)
     exchange();
+  else if (strcmp(argv[1], "blocks") == 0)
+    blocks();
   else if (strcmp(argv[1], "start") != 0)
     wait_a_second();
   shmem_finalize();
