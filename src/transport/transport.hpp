@@ -92,6 +92,9 @@ class transport {
   // To sleep until the next event, call arm() and then poll event_fd(). arm() returns false if there are events that
   // progress() must handle first.
   virtual bool arm() = 0;
+  // Whether arm() misses events that have arrived since the last progress(): they make event_fd() readable only together
+  // with a later one. Call progress() once more after arm(), and sleep only if it returns false.
+  [[nodiscard]] virtual bool arm_misses_events() const { return false; }
   [[nodiscard]] virtual int event_fd() const = 0;
 };
 

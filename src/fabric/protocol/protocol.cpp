@@ -87,7 +87,8 @@ void protocol::disconnect() {
 
 bool protocol::arm() {
   const std::lock_guard hold(lock_);
-  return sender_.by().arm();
+  transport::transport& by = sender_.by();
+  return by.arm() && !(by.arm_misses_events() && progress_locked());
 }
 
 // ---- Operations

@@ -46,7 +46,7 @@ class post final : transport::receiver {
 
   // Those of the transport.
   bool progress() { return transport_->progress(); }
-  bool arm() { return transport_->arm(); }
+  bool arm() { return transport_->arm() && !(transport_->arm_misses_events() && transport_->progress()); }
   [[nodiscard]] int event_fd() const { return transport_->event_fd(); }
 
  private:

@@ -67,6 +67,7 @@ class ucx final : public transport {
   [[nodiscard]] remote_memory* remote() override { return memory_.get(); }
   bool progress() override;
   bool arm() override { return library.ucp_worker_arm(worker_.get()) == UCS_OK; }
+  [[nodiscard]] bool arm_misses_events() const override { return has_verbs_; }
   [[nodiscard]] int event_fd() const override { return event_fd_; }
 
  private:
@@ -87,6 +88,9 @@ class ucx final : public transport {
   receiver& receiver_;
   std::size_t rendezvous_from_;  // bytes of payload
   bool outlives_peers_;
+  // Verbs notify of completions after the request for it, and UCX 1.13 does not look for earlier ones (seen with
+  // rxe). Adapters of Mellanox remember how far UCX has read.
+  bool has_verbs_;
   int event_fd_ = -1;
   std::vector<peer> peers_;
   std::array<listener, kinds> listeners_;
@@ -103,13 +107,16 @@ bool may_expose(const options& wanted) {
   return wanted.emulated && variable_of_environment("UCX_TLS");
 }
 
+bool has_adapter(const char* kind) {
+  std::error_code none;
+  return std::filesystem::directory_iterator(kind, none) != std::filesystem::directory_iterator();
+}
+
+constexpr const char* infiniband = "/sys/class/infiniband";
+
 // Whether this host has a network whose adapter reads registered memory; tcp does not need registration.
 bool has_registering_network() {
-  std::error_code none;
-  return std::ranges::any_of(
-      std::array{"/sys/class/infiniband", "/sys/class/cxi", "/sys/class/kgni"}, [&](const char* kind) {
-        return std::filesystem::directory_iterator(kind, none) != std::filesystem::directory_iterator();
-      });
+  return std::ranges::any_of(std::array{infiniband, "/sys/class/cxi", "/sys/class/kgni"}, has_adapter);
 }
 
 using version = std::array<unsigned, 2>;
@@ -156,6 +163,7 @@ ucx::ucx(receiver& to, const options& wanted)
     : receiver_(to),
       rendezvous_from_(rendezvous_threshold()),
       outlives_peers_(wanted.outlives_peers),
+      has_verbs_(has_adapter(infiniband)),
       peers_(static_cast<std::size_t>(wanted.processes)),
       listeners_{} {
   const bool exposes = may_expose(wanted);

@@ -156,10 +156,12 @@ class memory_transport final : public transport {
       receiver_.received(one.kind, one.header, {one.payload.data(), one.bytes, false});
     return true;
   }
-  bool arm() override { return inbox_.empty(); }
+  bool arm() override { return misses_events || inbox_.empty(); }
+  [[nodiscard]] bool arm_misses_events() const override { return misses_events; }
   [[nodiscard]] int event_fd() const override { return event_fd_; }
 
   inline static bool holds_back = false;
+  inline static bool misses_events = false;
 
  private:
   struct peer {

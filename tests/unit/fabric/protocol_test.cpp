@@ -386,6 +386,24 @@ TEST_F(overtaken_puts, their_signal_comes_after_their_data) {
   EXPECT_EQ(job[1].memory[64], std::byte{5});
 }
 
+class transport_that_misses_events : public testing::Test {
+ protected:
+  transport_that_misses_events() { transport::memory_transport::misses_events = true; }
+  ~transport_that_misses_events() override { transport::memory_transport::misses_events = false; }
+  job_of_three job{in_memory};
+};
+
+TEST_F(transport_that_misses_events, lets_no_pe_sleep_over_a_message) {
+  const std::uint64_t value = 42;
+  job[0].messages.put(job[0].sent, pe_id{1}, 64, &value, sizeof value, nullptr, nullptr, transforming::off);
+  EXPECT_FALSE(job[1].messages.arm());
+  EXPECT_EQ(std::memcmp(job[1].memory.data() + 64, &value, sizeof value), 0);
+  EXPECT_FALSE(job[0].messages.arm());  // the acknowledgement, which left without another progress()
+  EXPECT_TRUE(job[0].messages.all_complete());
+  EXPECT_TRUE(job[0].messages.arm());
+  EXPECT_TRUE(job[1].messages.arm());
+}
+
 class ucx_threshold : public testing::TestWithParam<const char*> {};
 
 TEST_P(ucx_threshold, is_that_of_ucx) {
