@@ -1,6 +1,7 @@
 #include "transport/ucx/memory.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "base/counted.hpp"
+#include "base/error.hpp"
 #include "base/pages.hpp"
 #include "transport/ucx/library.hpp"
 
@@ -63,6 +66,18 @@ void begun(void* request, accessing& then) {
   if (UCS_PTR_IS_ERR(request)) then.lost(library.ucs_status_string(UCS_PTR_STATUS(request)));
 }
 
+// The limit of locked memory in bytes (ulimit -l), RLIM_INFINITY if there is none.
+rlim_t limit_of_locked_memory() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+std::string words_for_limit() {
+  const rlim_t limit = limit_of_locked_memory();
+  if (limit == RLIM_INFINITY) return "ulimit -l is unlimited";
+  return "ulimit -l is " + size_in_words(limit);
+}
+
 // Only these: over shared memory, UCX 1.13.1 applies the old value to itself in and, or and xor.
 constexpr std::array ucx_changes{UCP_ATOMIC_OP_ADD, UCP_ATOMIC_OP_SWAP, UCP_ATOMIC_OP_CSWAP};
 
@@ -94,8 +109,27 @@ std::unique_ptr<ucx_memory> ucx_memory::expose(ucp_context_h context, const opti
     }
   }
   mine->unmap();
-  if (wanted.rdma == rdma_use::on && mine->map(wanted.memory, wanted.memory.size(), false)) return mine;
-  return nullptr;
+  if (wanted.rdma != rdma_use::on) return nullptr;
+  if (mine->map(wanted.memory, all_bytes, false)) return mine;
+  throw usage_error("register the symmetric heap of " + size_in_words(all_bytes) + " with the network (LULL_RDMA=on)",
+                    "the network refuses it; " + words_for_limit(),
+                    "raise ulimit -l, set a smaller SHMEM_SYMMETRIC_SIZE, or set LULL_RDMA=off");
+}
+
+void ucx_memory::check_locked_memory(ucp_context_h context) {
+  constexpr rlim_t buffers = rlim_t{128} << 20U;
+  const rlim_t limit = limit_of_locked_memory();
+  if (limit >= buffers) return;
+  const std::size_t bytes = limit / page_size() * page_size() + page_size();
+  void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return;
+  ucx_memory trial(context, {.processes = 0, .one_host = true}, {});
+  const bool locks = trial.map({static_cast<std::byte*>(pages), bytes}, bytes, false);
+  trial.unmap();
+  munmap(pages, bytes);
+  if (locks) return;
+  throw usage_error("start UCX", words_for_limit() + ", and the buffers of the network need 128 MiB of locked memory",
+                    "raise ulimit -l, or name a network that locks no memory: UCX_TLS=tcp,self");
 }
 
 bool ucx_memory::map(std::span<std::byte> given, std::size_t bytes, bool allocated) {

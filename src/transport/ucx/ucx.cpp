@@ -183,6 +183,7 @@ ucx::ucx(receiver& to, const options& wanted)
   ucp_context_h context = nullptr;
   check(library.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &context), "start UCX");
   context_.reset(context);
+  ucx_memory::check_locked_memory(context);
   ucp_worker_params_t worker{};
   worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   worker.thread_mode = UCS_THREAD_MODE_SERIALIZED;
