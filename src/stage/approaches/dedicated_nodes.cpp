@@ -344,14 +344,17 @@ served network_server::run() {
   return {figures_, writer_.figures()};
 }
 
-// Returns when every client has sent its hello or died.
+// Returns when every client has sent its hello or died, and this server's own have left: what follows waits for the
+// clients, and does not help the network.
 void network_server::connect() {
   constexpr std::size_t descriptors = 4;  // of a file: two for content, one for its place, one for the file written
   const std::size_t most = most_outstanding_files(members_.size(), descriptors);
   for (const auto& [client, state] : members_) post_.send(client, hello(most));
   for (;;) {
     while (post_.progress()) continue;
-    if (std::ranges::all_of(members_, [](const auto& one) { return one.second.connected || one.second.ended; })) return;
+    if (!post_.sending() &&
+        std::ranges::all_of(members_, [](const auto& one) { return one.second.connected || one.second.ended; }))
+      return;
     sleep();
   }
 }
