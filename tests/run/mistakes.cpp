@@ -134,14 +134,17 @@ constexpr std::array mistakes{
           }},
     named{"other_sizes_in_the_heap",
           [](const place& p) { shmem_free(shmem_malloc(p.r.me == p.r.pes - 1 ? 65'536 : 131'072)); }},
-    named{"killed_while_put_to",
+    named{"killed_while_put_to",  // when a few puts have arrived
           [](const place& p) {
             constexpr std::size_t bytes = std::size_t{1} << 20U;
-            auto* const area = static_cast<char*>(shmem_malloc(bytes));
-            const std::vector<char> data(bytes, 'x');
-            for (int i = 0;; ++i) {
-              if (p.r.me == 1 && i == 20) raise(SIGKILL);
-              if (p.r.me == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            auto* const area = symmetric<unsigned char>(bytes);
+            std::vector<unsigned char> data(bytes);
+            const volatile unsigned char& arrived = area[bytes - 1];
+            while (p.r.me == 1) {
+              if (arrived >= 20) raise(SIGKILL);
+              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+            for (;; ++data.back()) {
               if (p.r.me == 0) shmem_putmem(area, data.data(), bytes, 1), shmem_quiet();
             }
           }},
