@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | lock | build | develop | test-all | nightly | test-elsewhere | test-aarch64 | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | test-wheel | test-container | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | mpi-conformance | mutation N=200 | fuzz-shmem SECONDS=60 | fuzz-readers SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | lock | build | develop | test-all | nightly | test-elsewhere | test-aarch64 | verbs-conformance | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | test-wheel | test-container | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | mpi-conformance | mutation N=200 | fuzz-shmem SECONDS=60 | fuzz-readers SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup lock build develop study test test-all nightly test-elsewhere test-aarch64 test-flaky coverage check test-install sdist wheel test-wheel test-container packages test-packages hosts-conformance stress-waiting faults conformance mpi-conformance mutation fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
+.PHONY: setup lock build develop study test test-all nightly test-elsewhere test-aarch64 verbs-conformance test-flaky coverage check test-install sdist wheel test-wheel test-container packages test-packages hosts-conformance stress-waiting faults conformance mpi-conformance mutation fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages/build.txt pyproject.toml scripts/setup $(wildcard locks/*.txt)
 	@scripts/setup packages/build.txt
@@ -55,12 +55,12 @@ study: $(if $(or $(wildcard $(BUILD)/built),$(filter-out aggregation,$(STUDY))),
 test:
 	@scripts/test
 
-# The same, with all cases of all products; some hours; then elsewhere; for Arm; and clang-tidy on every source.
+# The same, with all cases of all products; some hours; then elsewhere; for Arm; over InfiniBand; and clang-tidy on every source.
 test-all:
 	@scripts/test --all --keep-going
 	@scripts/setup packages/packaging.txt
 	@$(VENV)/bin/python scripts/lock --age
-	@$(MAKE) --no-print-directory test-elsewhere test-aarch64 lint-all
+	@$(MAKE) --no-print-directory test-elsewhere test-aarch64 verbs-conformance lint-all
 
 # All that is too long for every commit, one after the other; what fails does not keep the rest from running. Fuzzers: an hour each.
 nightly:
@@ -78,6 +78,12 @@ test-elsewhere: setup
 # The unit tests and programs of several PEs for 64-bit Arm, by qemu; an hour the first time. PARTS names some of its parts (scripts/aarch64).
 test-aarch64: setup
 	@scripts/aarch64 $(PARTS)
+
+# Programs of several PEs over InfiniBand's verbs, in a virtual machine whose adapter is software; a quarter of an hour. PARTS names some
+# of its parts (tests/verbs/guest).
+verbs-conformance: develop
+	@cmake --build $(BUILD) --target run_tests lull-launch
+	@scripts/verbs $(PARTS)
 
 # The tests whose names match K so many times, beside twice as many busy processes as there are cores: make test-flaky K=killed N=20
 test-flaky: N ?= 20
@@ -200,7 +206,7 @@ lint-all: checks
 
 checks: develop
 	@scripts/setup packages/lint.txt
-	@shellcheck -x scripts/setup scripts/bare.sh scripts/test scripts/test-flaky scripts/elsewhere scripts/aarch64 scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/try-in-chroot packaging/smoke packaging/container/try
+	@shellcheck -x scripts/setup scripts/bare.sh scripts/test scripts/test-flaky scripts/elsewhere scripts/aarch64 scripts/verbs tests/verbs/guest scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/try-in-chroot packaging/smoke packaging/container/try
 	@echo "==> ruff, mypy"
 	@ruff check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched scripts/vocabulary packaging/wheel/make
 	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched scripts/vocabulary packaging/wheel/make
