@@ -26,7 +26,9 @@ constexpr std::uint32_t interface_version = FI_VERSION(1, 15);
 std::string_view provider_of(const fi_info& one) { return one.fabric_attr->prov_name; }
 std::string_view interface_of(const fi_info& one) { return one.domain_attr->name ? one.domain_attr->name : ""; }
 
-bool has_internet_address(const fi_info& one) {
+// Over verbs, the address only names an adapter.
+bool uses_interface(const fi_info& one) {
+  if (is_provider(provider_of(one), "verbs")) return false;
   return one.addr_format == FI_SOCKADDR_IN || one.addr_format == FI_SOCKADDR_IN6 || one.addr_format == FI_SOCKADDR;
 }
 
@@ -49,7 +51,7 @@ bool is_of_this_host_only(const fi_info& one) {
 
 // A table order: the smallest is chosen.
 auto rank(const fi_info& one, const options& wanted) {
-  const bool wrong_side = has_internet_address(one) && is_of_this_host_only(one) != wanted.one_host;
+  const bool wrong_side = uses_interface(one) && is_of_this_host_only(one) != wanted.one_host;
   return std::tuple(row_of_provider(provider_of(one)), wrong_side, one.addr_format == FI_SOCKADDR_IN6);
 }
 
@@ -120,7 +122,7 @@ selection select_provider(const options& wanted, bool exposes_memory) {
                     " reliable messages on this host",
                 "run fi_info -t FI_EP_RDM to see those that do, and name one in LULL_LIBFABRIC_PROVIDER; or set "
                 "LULL_TRANSPORT=ucx");
-  if (wanted.one_host && has_internet_address(*chosen) && !is_loopback(*chosen))
+  if (wanted.one_host && uses_interface(*chosen) && !is_loopback(*chosen))
     throw error("join the emulated nodes of this host", "its loopback interface is not up", "run ip link set lo up");
   return {std::move(all), chosen};
 }
