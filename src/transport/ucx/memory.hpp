@@ -23,8 +23,7 @@ class ucx_memory final : public remote_memory {
 
   // Returns null if no network of UCX reaches the memory without the peer, unless emulation is allowed (rdma_use::on):
   // then throws lull::error if the network refuses the memory.
-  [[nodiscard]] static std::unique_ptr<ucx_memory> expose(ucp_context_h context, const options& wanted,
-                                                          connection to);
+  [[nodiscard]] static std::unique_ptr<ucx_memory> expose(ucp_context_h context, const options& wanted, connection to);
   // Throws lull::error if UCX's network locks memory and this process may not lock enough of it: messages would never
   // leave, while UCX tries again to register its buffers.
   static void check_locked_memory(ucp_context_h context);
