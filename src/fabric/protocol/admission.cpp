@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "base/secret.hpp"
+#include "transport/secret.hpp"
 
 namespace lull::fabric {
 

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/pool.hpp"
 #include "fabric/operations/accumulate.hpp"
 #include "fabric/operations/amo.hpp"
+#include "transport/pool.hpp"
 #include "transport/transport.hpp"
 
 namespace lull::fabric {

@@ -29,13 +29,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/pool.hpp"
 #include "base/units.hpp"
 #include "fabric/operations/amo.hpp"
 #include "fabric/operations/completion.hpp"
 #include "model/choices/account.hpp"
 #include "model/costs/rdma.hpp"
 #include "model/machine/correction.hpp"
+#include "transport/pool.hpp"
 #include "transport/remote_memory.hpp"
 #include "wait/public_waits.hpp"
 

@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <span>
 
-#include "base/pool.hpp"
 #include "base/units.hpp"
 #include "fabric/operations/block_descriptor.hpp"
 #include "fabric/operations/completion.hpp"
 #include "fabric/protocol/hooks.hpp"
 #include "fabric/protocol/server.hpp"
+#include "transport/pool.hpp"
 #include "transport/transport.hpp"
 #include "wait/completion_flag.hpp"
 

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/pool.hpp"
 #include "base/units.hpp"
 #include "fabric/operations/completion.hpp"
 #include "fabric/operations/quick_lock.hpp"
@@ -25,6 +24,7 @@
 #include "fabric/protocol/hooks.hpp"
 #include "fabric/protocol/messages.hpp"
 #include "fabric/protocol/transforming.hpp"
+#include "transport/pool.hpp"
 #include "transport/transport.hpp"
 
 namespace lull::fabric {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/secret.hpp"
 #include "transport/choice.hpp"
+#include "transport/secret.hpp"
 
 namespace lull::stage {
 namespace {

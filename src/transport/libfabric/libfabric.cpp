@@ -14,13 +14,13 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/pool.hpp"
-#include "base/secret.hpp"
 #include "transport/address.hpp"
 #include "transport/libfabric/endpoint.hpp"
 #include "transport/libfabric/memory.hpp"
 #include "transport/libfabric/messages.hpp"
+#include "transport/pool.hpp"
 #include "transport/rendezvous.hpp"
+#include "transport/secret.hpp"
 
 namespace lull::transport {
 namespace {

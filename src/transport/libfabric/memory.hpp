@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "base/pool.hpp"
 #include "transport/libfabric/endpoint.hpp"
+#include "transport/pool.hpp"
 #include "transport/remote_memory.hpp"
 
 namespace lull::transport {
