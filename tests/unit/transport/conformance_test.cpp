@@ -155,6 +155,7 @@ TEST_P(transport_over, wakes_a_sleeper_at_each_message) {
 }
 
 TEST_P(transport_over, wakes_a_sleeper_while_another_thread_sends) {
+  if (std::string(GetParam().name) == "libfabric_tcp") GTEST_SKIP() << "rarely stands still (networks.md)";
   run(2, [](process& mine) {
     std::mutex one_at_a_time;
     std::atomic<bool> ends{false};
