@@ -2,7 +2,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,9 +15,8 @@ namespace lull::transport {
 // Appends a number or another plain value.
 template <class T>
 void append(std::vector<std::byte>& to, const T& value) {
-  const std::size_t before = to.size();
-  to.resize(before + sizeof value);
-  std::memcpy(to.data() + before, &value, sizeof value);
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
 // The beginning of an address. `transport`: of at most 255 characters, e.g. "UCX".

@@ -53,7 +53,7 @@ void endpoint::open(const options& wanted, std::size_t head_bytes) {
 
   const std::size_t largest = std::min(facts_->piece, info_->ep_attr->max_msg_size);
   piece_bytes_ = largest - head_bytes;
-  inject_bytes_ = facts_->injects ? info_->tx_attr->inject_size : 0;
+  inject_bytes_ = info_->tx_attr->inject_size;
   check_libfabric(fi_enable(made), "enable an endpoint of libfabric");
 }
 
@@ -114,11 +114,8 @@ void endpoint::begin(std::size_t queue, operation& one) {
   if (result == -FI_EAGAIN) {
     if (!std::exchange(listed, true)) waiting_.push_back(queue);
     before.push(one);
-    if (armed_ && timer_at_ns_ == 0) start_nap();
-  } else if (armed_ && has_descriptor_ && !may_sleep()) {
-    armed_ = false;
-    set_timer(1);
   }
+  if (result == -FI_EAGAIN || facts_->misses_wakeups) look_again_soon();
   if (result != under_way && result != -FI_EAGAIN)
     one.ended(one, {.failure = result == complete ? 0 : static_cast<int>(-result)});
 }
@@ -148,9 +145,7 @@ bool endpoint::retry() {
 
 bool endpoint::poll() {
   bool any = false;
-  armed_ = false;
   std::array<fi_cq_tagged_entry, completions_at_once> entries;
-  // Until none is left: a thread may sleep on the descriptor, and what another thread leaves would not wake it.
   for (std::size_t round = 0; round < rounds_of_a_poll; ++round) {
     const ssize_t count = fi_cq_read(completions_.get(), entries.data(), entries.size());
     if (count == -FI_EAVAIL) {
@@ -167,7 +162,10 @@ bool endpoint::poll() {
     }
   }
   if (!waiting_.empty()) any = retry() || any;
-  if (any) nap_ns_ = shortest_nap_ns;
+  if (any) {
+    nap_ns_ = shortest_nap_ns;
+    if (facts_->misses_wakeups) look_again_soon();
+  }
   return any;
 }
 
@@ -194,18 +192,18 @@ void endpoint::start_nap() {
   nap_ns_ = std::min(2 * nap_ns_, longest_nap_ns);
 }
 
-bool endpoint::may_sleep() {
-  std::array<fid*, 1> all{&completions_->fid};
-  return fi_trywait(fabric_.get(), all.data(), static_cast<int>(all.size())) == FI_SUCCESS;
+void endpoint::look_again_soon() {
+  if (timer_at_ns_ == 0) start_nap();
 }
 
 bool endpoint::arm() {
-  armed_ = true;
   if (has_descriptor_ && waiting_.empty())
     set_timer(0);
   else
     start_nap();
-  return !has_descriptor_ || may_sleep();
+  if (!has_descriptor_) return true;
+  std::array<fid*, 1> all{&completions_->fid};
+  return fi_trywait(fabric_.get(), all.data(), static_cast<int>(all.size())) == FI_SUCCESS;
 }
 
 }  // namespace lull::transport

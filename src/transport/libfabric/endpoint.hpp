@@ -4,11 +4,10 @@
 // begin() posts an operation. While the provider has no room (-FI_EAGAIN, also before a connection is complete), the
 // operations for the same peer wait in a queue, which poll() retries.
 //
-// While a thread sleeps on the descriptor, another may post. Providers make progress in that call, and some then signal
-// nothing (seen with ofi_rxm 1.17). begin() therefore checks again whether the sleeper may sleep on, and wakes it if not.
-//
 // A provider may have no descriptor (opx, shm, efa before 2.0), and nothing announces that there is room again. In both
-// cases the descriptor becomes readable after a nap, whose length grows up to a millisecond while nothing arrives.
+// cases the descriptor becomes readable after a nap, whose length grows up to a millisecond while nothing arrives. It
+// does so, too, where one thread sleeps and another posts what must wait, or calls a provider that then may miss to wake
+// the sleeper (cxi).
 #pragma once
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -59,7 +58,7 @@ class endpoint {
   void watch(int fd);
   void set_timer(std::int64_t at_ns);
   void start_nap();
-  [[nodiscard]] bool may_sleep();
+  void look_again_soon();  // wakes the thread that sleeps now, or none
   void failed();
   bool retry();
 
@@ -74,8 +73,7 @@ class endpoint {
   owned_fid<fid_ep> endpoint_;
   bool has_descriptor_ = false;
   descriptor epoll_, timer_;
-  std::int64_t timer_at_ns_ = 0;  // 0: not set
-  bool armed_ = false;            // a thread may be asleep
+  std::int64_t timer_at_ns_ = 0;  // 0: not set since arm()
   std::int64_t nap_ns_;
   struct listed_queue {
     operation_queue waiting;

@@ -61,7 +61,7 @@ class libfabric_transport final : public transport {
     head begun{};                                                     // of the message that is being assembled
     std::vector<std::byte> assembling;                                // its header, and its payload so far
   };
-  // What ends with the last of its parts: a message in several pieces, an announced payload, or a fetch of one.
+  // A message in several pieces, an announced payload, or the fetch of one. It ends when the last of its parts does.
   struct in_parts {
     int peer;
     std::size_t left;
@@ -71,7 +71,7 @@ class libfabric_transport final : public transport {
     const std::byte* payload;
     std::size_t bytes;
   };
-  // A piece on its way.
+  // A piece that is being sent.
   struct letter : operation {
     libfabric_transport* owner;
     int peer;

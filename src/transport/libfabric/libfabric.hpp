@@ -5,10 +5,10 @@
 // pieces from this process to that peer, and the receiver puts them in order: providers order how messages match, not
 // how they complete, and some order nothing. A payload from overtakable_from() bytes on with order::free is announced;
 // the receiver then posts a tagged receive and answers `go`, or `drop` if it does not fetch the payload. So no payload
-// arrives unexpectedly, and none is registered or copied on the way.
+// arrives before its receive is posted, and libfabric need not copy it.
 //
-// Each piece carries a secret of its sender, which its address contains. What does not carry the secret of a peer is
-// passed on as a message of a stranger, without payloads that are only announced.
+// Each piece carries a secret of its sender, which its address contains. A piece without the secret of a peer is
+// passed on as a message of a stranger, unless it announces a payload.
 //
 // libfabric does not report that a peer has failed: some providers fail a later operation on it, others connect to it for
 // ever. So this transport cannot outlive its peers.

@@ -87,8 +87,10 @@ info_list offered(std::string_view provider, bool exposes_memory, bool progress_
 
 bool may_be_taken(const fi_info& one, std::string_view named) {
   const std::string_view provider = provider_of(one);
+  const auto has_name = [&](std::string_view name) { return is_provider(provider, name); };
+  if (std::ranges::any_of(unusable, has_name, &unusable_provider::name)) return false;
   if (!named.empty()) return is_provider(provider, named) || provider == named;
-  return std::ranges::none_of(only_if_named, [&](std::string_view name) { return is_provider(provider, name); });
+  return std::ranges::none_of(only_if_named, has_name);
 }
 
 const fi_info* best(const fi_info* all, std::string_view named, const options& wanted) {
@@ -110,6 +112,11 @@ selection select_provider(const options& wanted, bool exposes_memory) {
   const library_environment environment(defaults(wanted));
   load_libfabric();
   const std::string named = setting_text("LULL_LIBFABRIC_PROVIDER");
+  for (const auto& [name, because] : unusable)
+    if (is_provider(named, name))
+      throw usage_error("use the provider " + named + " of libfabric",
+                        std::string(because) + " (seen with libfabric 1.17)",
+                        "set LULL_LIBFABRIC_PROVIDER=tcp, or unset it");
   info_list all = offered(named, exposes_memory, false);
   const fi_info* chosen = best(all.get(), named, wanted);
   if (chosen != nullptr && providers[row_of_provider(provider_of(*chosen))].progress_by_thread) {

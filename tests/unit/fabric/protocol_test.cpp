@@ -41,9 +41,6 @@ std::unique_ptr<transport::transport> in_memory(transport::receiver& to, int pro
 struct of_tcp {
   static constexpr const char* name = "tcp";
 };
-struct of_sockets {
-  static constexpr const char* name = "sockets";
-};
 struct of_shm {
   static constexpr const char* name = "shm";
 };
@@ -336,7 +333,6 @@ INSTANTIATE_TEST_SUITE_P(transports, protocol_over,
                          name_of_transport);
 INSTANTIATE_TEST_SUITE_P(libfabric, protocol_over,
                          testing::Values(std::pair{"tcp", &over_libfabric<of_tcp>},
-                                         std::pair{"sockets", &over_libfabric<of_sockets>},
                                          std::pair{"shm", &over_libfabric<of_shm>}),
                          name_of_transport);
 

@@ -2,7 +2,9 @@
 #pragma once
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +37,6 @@ struct network {
   friend void PrintTo(const network& one, std::ostream* out) { *out << one.name; }
 };
 inline constexpr std::array networks{network{"ucx_tcp", "ucx", ""}, network{"libfabric_tcp", "libfabric", "tcp"},
-                                     network{"libfabric_sockets", "libfabric", "sockets"},
                                      network{"libfabric_shm", "libfabric", "shm"}};
 
 // What all processes of a test share.
@@ -81,6 +82,7 @@ class process final : receiver {
     const auto slot = static_cast<std::size_t>(me);
     std::memcpy(where.addresses[slot].data(), address.data(), address.size());
     where.sizes[slot] = address.size();
+    standing = this;
     meet();
     for (int peer = 0; peer < count; ++peer) {
       const auto its = static_cast<std::size_t>(peer);
@@ -117,6 +119,17 @@ class process final : receiver {
     drive_until([&] { return where_.arrived.load() >= round * count_; });
   }
   void leave() { transport_->disconnect(); }
+  // After so many seconds, the process prints what it has sent and received, and ends: a time-out of the test shows less.
+  static void end_after(int seconds) {
+    signal(SIGALRM, [](int) {
+      if (standing != nullptr)
+        std::fprintf(stderr, "process %d stands still: %zu messages received, %zu not sent, %d meetings\n",
+                     standing->me_, standing->received_messages.size(), standing->waiting_, standing->rounds_);
+      _exit(2);
+    });
+    const itimerval once{.it_interval = {}, .it_value = {.tv_sec = seconds, .tv_usec = 0}};
+    setitimer(ITIMER_REAL, &once, nullptr);
+  }
 
   std::deque<received_message> received_messages;
   std::vector<int> lost_peers;
@@ -146,6 +159,7 @@ class process final : receiver {
   }
   void lost(int peer) override { lost_peers.push_back(peer); }
 
+  static inline process* standing = nullptr;
   int me_, count_, rounds_ = 0;
   std::size_t waiting_ = 0;
   meeting& where_;
@@ -171,6 +185,7 @@ inline void in_processes(int count, const network& over, const options& wanted,
     }
     setenv("LULL_TRANSPORT", over.transport, 1);
     setenv("LULL_LIBFABRIC_PROVIDER", over.provider, 1);
+    process::end_after(240);
     try {
       process mine(me, count, *where, wanted);
       body(mine);
