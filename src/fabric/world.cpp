@@ -65,6 +65,7 @@ world::world(job::bootstrap& boot)
   node_team_.emplace(*ground_, 1, std::vector(here.begin(), here.end()));
   boot_.fence();
   memory_.all_have_mapped();
+  members_.all_have_exchanged();
 }
 
 world::~world() = default;

@@ -15,6 +15,7 @@
 #include "base/launcher.hpp"
 #include "base/topology.hpp"
 #include "job/modex.hpp"
+#include "job/published.hpp"
 
 namespace lull::job {
 namespace {
@@ -154,7 +155,7 @@ void bootstrap::abort_for_mistake(const usage_error& mistake) {
   }
   try {
     if (dynamic_cast<const mistake_of_other*>(&mistake) == nullptr)
-      publish(modex_key, to_bytes({.mistake = mistake.what()}));
+      publish(modex_key, published::without_table(to_bytes({.mistake = mistake.what()})));
     for (;;) fence();
   } catch (const error&) {  // the launcher has ended
     _exit(2);

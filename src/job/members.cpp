@@ -66,16 +66,14 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
   const core_set my_cores = set_of(allowed_cores());
   const modex_data me{
       .where = place_of(boot_, emulated_nodes_), .cores = my_cores, .added = std::vector(mine.begin(), mine.end())};
-  const std::vector<std::byte> blob = to_bytes(me);
-  boot_.publish(modex_key, blob);
-  boot_.fence();
+  exchanged_.emplace(boot_, modex_key, to_bytes(me));
 
   std::vector<std::vector<std::byte>> added;
   std::vector<place> places;
   std::map<int, occupied_host> hosts;
   for (int process = 0; process < boot_.size(); ++process) {
     const pe_id pe{process};
-    modex_data other = modex_data_from(boot_.size() == 1 ? blob : boot_.lookup(modex_key, pe), pe);
+    modex_data other = modex_data_from(exchanged_->of(pe), pe);
     places.push_back(other.where);
     hosts[other.where.host].add(other.cores);
     added.push_back(std::move(other.added));

@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "job/bootstrap.hpp"
 #include "job/layout.hpp"
+#include "job/published.hpp"
 
 namespace lull::job {
 
@@ -26,6 +27,8 @@ class members {
 
   // Sends `mine` to all others; returns the data of each process.
   [[nodiscard]] std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine);
+  // Frees memory, when all others have exchanged.
+  void all_have_exchanged() { exchanged_.reset(); }
 
   // Valid after the exchange:
   [[nodiscard]] const layout& places() const { return *layout_; }
@@ -39,6 +42,7 @@ class members {
  private:
   bootstrap& boot_;
   int emulated_nodes_;
+  std::optional<published> exchanged_;
   std::optional<layout> layout_;
   int cores_of_host_ = 1, cores_of_process_ = 1, processes_here_ = 0;
   double most_processes_per_core_ = 1;

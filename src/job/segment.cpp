@@ -25,6 +25,12 @@ void* reserve(std::size_t bytes) {
   return where == MAP_FAILED ? nullptr : where;
 }
 
+constexpr const char* fix =
+    "run all PEs of a node as one user in one PID namespace, or set LULL_NODES so that they do not share memory";
+std::string action_on(const segment_name& peer) {
+  return "map the heap of the PE with process id " + std::to_string(peer.pid);
+}
+
 std::size_t with_guard(std::size_t bytes) { return round_up(bytes, page_size()) + page_size(); }
 
 }  // namespace
@@ -111,18 +117,18 @@ void segment::close() {
   name_.fd = -1;
 }
 
-mapping map_peer(const segment_name& peer, std::size_t bytes) {
+descriptor open_peer(const segment_name& peer) {
   const std::string path = "/proc/" + std::to_string(peer.pid) + "/fd/" + std::to_string(peer.fd);
-  const std::string action = "map the heap of the PE with process id " + std::to_string(peer.pid);
-  const descriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!fd)
-    throw error(
-        action, path + ": " + describe_errno(errno),
-        "run all PEs of a node as one user in one PID namespace, or set LULL_NODES so that they do not share memory");
-  mapping theirs(fd.get(), bytes);
+  descriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd) throw error(action_on(peer), path + ": " + describe_errno(errno), fix);
+  return fd;
+}
+
+mapping map_peer(const segment_name& peer, std::size_t bytes) {
+  mapping theirs(open_peer(peer).get(), bytes);
   std::uint64_t nonce = 0;
   std::memcpy(&nonce, theirs.data(), sizeof nonce);
-  if (nonce != peer.nonce) throw error(action, "another process has that id");
+  if (nonce != peer.nonce) throw error(action_on(peer), "another process has that id", fix);
   return theirs;
 }
 

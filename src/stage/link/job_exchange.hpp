@@ -1,6 +1,9 @@
 // The exchange over PMIx: for programs that mpirun, `srun --mpi=pmix` or `lull run` starts and that do not use MPI.
 #pragma once
+#include <optional>
+
 #include "job/bootstrap.hpp"
+#include "job/published.hpp"
 #include "stage/link/exchange.hpp"
 
 namespace lull::stage {
@@ -17,6 +20,7 @@ class job_exchange final : public exchange {
  private:
   job::bootstrap& boot_;
   std::string node_;
+  std::optional<job::published> last_;
   int calls_ = 0;
 };
 
