@@ -1,6 +1,7 @@
 #include "launch/children.hpp"
 
 #include <dirent.h>
+#include <linux/close_range.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -122,6 +123,30 @@ int signal_reader::next() const {
 }
 
 void signal_reader::unblock_for_program() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+given_descriptors::given_descriptors() {
+  DIR* const all = opendir("/proc/self/fd");
+  if (!all) throw error("list /proc/self/fd", describe_errno(errno), "mount /proc");
+  while (const dirent* const entry = readdir(all)) {  // NOLINT(concurrency-mt-unsafe): own DIR
+    char* end = nullptr;
+    const auto fd = static_cast<unsigned>(std::strtoul(entry->d_name, &end, 10));
+    if (*end == 0 && fd != static_cast<unsigned>(dirfd(all))) open_.push_back(fd);
+  }
+  closedir(all);
+  std::ranges::sort(open_);
+}
+
+void given_descriptors::inherit_only_these() const noexcept {
+  const auto close_at_exec = [](unsigned first, unsigned last) {
+    if (first <= last) (void)syscall(SYS_close_range, first, last, CLOSE_RANGE_CLOEXEC);
+  };
+  unsigned next = 0;
+  for (const unsigned fd : open_) {
+    if (fd > next) close_at_exec(next, fd - 1);
+    next = fd + 1;
+  }
+  close_at_exec(next, ~0U);
+}
 
 pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
             const std::function<void()>& prepare, exec_failure& failure) {

@@ -29,6 +29,18 @@ class signal_reader {
   descriptor fd_;
 };
 
+// The descriptors that this process was given. A program that it starts inherits these, and not those that libraries have
+// opened since: the sockets and pipes of other processes.
+class given_descriptors {
+ public:
+  given_descriptors();  // those that are open now
+  // In a child, before exec; async-signal-safe. Does nothing on kernels before 5.11.
+  void inherit_only_these() const noexcept;
+
+ private:
+  std::vector<unsigned> open_;  // ascending
+};
+
 struct exec_failure {
   int code = 0;  // errno of execvp; 0: the program is running
 };

@@ -164,6 +164,7 @@ class job {
         [&] {
           signals_.unblock_for_program();
           signal(SIGPIPE, broken_pipe_);
+          given_.inherit_only_these();
           if (!cores.empty()) sched_setaffinity(0, cores.size() * sizeof cores[0], cores.data());
           if (rank > 0) {
             const int nothing = open("/dev/null", O_RDONLY);
@@ -187,6 +188,7 @@ class job {
       const auto rank = static_cast<int>(found - pids_.begin());
       *found = 0;
       --living_;
+      server_.catch_up();
       if (!server_.ever_joined(rank) && !absent_) absent_ = {rank, ended};
       if (end_code_) continue;
       // A PE that called shmem_global_exit may end before PMIx has delivered its request.
@@ -290,6 +292,7 @@ class job {
   }
 
   const options& wanted_;
+  const lull::launch::given_descriptors given_;  // before any other is opened
   temporary_folders folders_;
   // PMIx writes to PEs that may just have ended.
   const sighandler_t broken_pipe_ = signal(SIGPIPE, SIG_IGN);
