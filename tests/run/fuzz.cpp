@@ -11,6 +11,7 @@
 
 #include "fuzz/atomics.hpp"
 #include "fuzz/dice.hpp"
+#include "fuzz/sequences.hpp"
 #include "fuzz/teams.hpp"
 #include "fuzz/transfers.hpp"
 
@@ -202,6 +203,7 @@ int main(int argc, char** argv) {
     fuzz::transfers transfers(s);
     fuzz::atomics atomics(s);
     fuzz::teams teams(s);
+    fuzz::sequences sequences(s);
     auto* const area = symmetric<std::byte>(large);
     auto* const signal = symmetric<std::uint64_t>(1);
     auto* const lock = symmetric<long>(1);
@@ -209,7 +211,7 @@ int main(int argc, char** argv) {
     auto* const work = symmetric<long>(8 + SHMEM_REDUCE_SYNC_SIZE);
     for (std::uint64_t phase = 0; phase < phases; ++phase) {
       s.phase = static_cast<int>(phase);
-      switch (d.below(12)) {
+      switch (d.below(16)) {
         case 0:
         case 1:
         case 2:
@@ -231,6 +233,14 @@ int main(int argc, char** argv) {
           break;
         case 9:
           heap(s, d);
+          break;
+        case 11:
+        case 12:
+        case 13:
+          sequences.phase(d);
+          break;
+        case 14:
+          teams.share(d);
           break;
         case 10:
           locks_and_active_sets(s, d, lock, counter, work);

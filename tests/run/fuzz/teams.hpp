@@ -56,6 +56,34 @@ class teams {
     shmem_barrier_all();
   }
 
+  // Members of all teams load and store directly what they share with others; a barrier comes between.
+  void share(dice& d) {
+    s_.subject = "shared memory of teams";
+    const std::uint64_t seed = d.next();
+    const std::size_t at = d.below(words - static_cast<std::size_t>(s_.r.pes) - 2);
+    const auto value = [&](int pe) { return static_cast<long>(seed >> 8U) + pe; };
+    source_[at] = value(s_.r.me);
+    shmem_barrier_all();
+    for (const known& team : known_) {
+      if (team.handle == SHMEM_TEAM_INVALID) continue;
+      for (std::size_t i = 0; i < team.pes.size(); ++i) {
+        const auto* const there = static_cast<long*>(shmem_team_ptr(team.handle, source_ + at, static_cast<int>(i)));
+        EXPECT(s_, there == shmem_ptr(source_ + at, team.pes[i]));
+        if (team.pes[i] == s_.r.me) EXPECT(s_, there == source_ + at);
+        if (there) EXPECT(s_, *there == value(team.pes[i]));
+      }
+    }
+    for (int pe = 0; pe < s_.r.pes; ++pe)  // a word of each PE in the memory of each PE
+      if (auto* const there = static_cast<long*>(shmem_team_ptr(SHMEM_TEAM_WORLD, source_ + at + 1 + s_.r.me, pe)))
+        *there = value(pe) * 3 + s_.r.me;
+      else
+        shmem_long_p(source_ + at + 1 + s_.r.me, value(pe) * 3 + s_.r.me, pe);
+    shmem_barrier_all();
+    for (int pe = 0; pe < s_.r.pes; ++pe)
+      EXPECT(s_, source_[at + 1 + static_cast<std::size_t>(pe)] == value(s_.r.me) * 3 + pe);
+    shmem_barrier_all();
+  }
+
  private:
   static constexpr std::size_t words = 12'000, slices = 6;
   static constexpr long untouched = -77;
@@ -72,6 +100,10 @@ class teams {
     bits,
     doubles,
     bytes,
+    scan,
+    scan_in_place,
+    scan_doubles,
+    scan_bytes,
     kinds
   };
   struct known {
@@ -84,6 +116,7 @@ class teams {
     int root;
     std::uint64_t seed;
     long *from, *to;
+    [[nodiscard]] bool inclusive() const { return seed % 2 == 0; }  // of a scan
   };
 
   void add(shmem_team_t handle, std::vector<int> pes) {
@@ -212,6 +245,18 @@ class teams {
         status = shmem_long_sum_reduce(t, c.to, c.from, c.n);
         reduced(plus);
         break;
+      case scan:
+      case scan_in_place: {
+        long* const from = c.what == scan ? c.from : c.to;
+        if (c.what == scan_in_place) std::copy(c.from, c.from + c.n, c.to);
+        status = c.inclusive() ? shmem_long_sum_inscan(t, c.to, from, c.n) : shmem_long_sum_exscan(t, c.to, from, c.n);
+        for (std::size_t i = 0; i < c.n; ++i) expected.push_back(sum_up_to(c, me, i));
+        break;
+      }
+      case scan_doubles:
+        return scan_typed<double>(t, c, me, shmem_double_sum_inscan, shmem_double_sum_exscan);
+      case scan_bytes:  // the sums wrap around
+        return scan_typed<std::uint8_t>(t, c, me, shmem_uint8_sum_inscan, shmem_uint8_sum_exscan);
       case doubles:
         return reduce_doubles(t, c, size);
       default:
@@ -244,6 +289,25 @@ class teams {
       for (std::size_t index = 0; index < size; ++index) expected = std::max(expected, given(c, index, i));
       EXPECT(s_, to[i] == static_cast<std::uint8_t>(expected));
     }
+  }
+
+  // The sum of the contributions of the members before `me`, and of that of `me` if the scan is inclusive.
+  [[nodiscard]] static long sum_up_to(const call& c, std::size_t me, std::size_t i) {
+    long sum = 0;
+    for (std::size_t index = 0; index < me + (c.inclusive() ? 1 : 0); ++index) sum += given(c, index, i);
+    return sum;
+  }
+
+  template <class T>
+  using scanner = int(shmem_team_t, T*, const T*, std::size_t);
+  template <class T>
+  void scan_typed(shmem_team_t t, const call& c, std::size_t me, scanner<T>* inscan, scanner<T>* exscan) {
+    auto* const from = reinterpret_cast<T*>(c.from);
+    auto* const to = reinterpret_cast<T*>(c.to);
+    for (std::size_t i = 0; i < c.n; ++i) from[i] = static_cast<T>(c.from[i]);
+    EXPECT(s_, (c.inclusive() ? inscan : exscan)(t, to, from, c.n) == 0);
+    for (std::size_t i = 0; i < c.n; ++i) EXPECT(s_, to[i] == static_cast<T>(sum_up_to(c, me, i)));
+    for (std::size_t i = 0; i < c.n; ++i) EXPECT(s_, from[i] == static_cast<T>(given(c, me, i)));
   }
 
   situation& s_;
