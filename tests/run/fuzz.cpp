@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "fuzz/dice.hpp"
 #include "fuzz/sequences.hpp"
 #include "fuzz/teams.hpp"
+#include "fuzz/threads.hpp"
 #include "fuzz/transfers.hpp"
 
 namespace {
@@ -22,6 +24,48 @@ using fuzz::situation;
 
 constexpr std::size_t large = (std::size_t{5} << 19U) + 4096;  // more than is sent eagerly between nodes
 std::byte in_static_memory[4096];
+
+// Blocks of any size for each PE, at any distance from each other, followed by a signal; then they are read again.
+void blocks_with_gaps(situation& s, dice& d, std::byte* area, std::uint64_t* signal) {
+  s.subject = "large blocks with gaps";
+  const std::size_t count = 1 + d.below(d.chance(50) ? std::size_t{3} : std::size_t{2000});
+  const std::size_t room = large / count, block = 1 + d.below(room), there = block + d.below(room - block + 1);
+  const std::size_t here = block + d.below(std::size_t{3});
+  const int distance = d.below(s.r.pes), to = (s.r.me + distance) % s.r.pes;
+  const int from = (s.r.me + s.r.pes - distance) % s.r.pes;
+  const std::uint64_t seed = d.next();
+  const bool by_quiet = d.chance(50);
+  const auto data_of = [&](int pe) {
+    std::vector<std::byte> data(count * here);
+    fuzz::fill(data, seed + static_cast<std::uint64_t>(pe));
+    return data;
+  };
+  std::vector<std::byte> mine = data_of(s.r.me);
+  const std::vector<std::byte> expected = data_of(from);
+  std::fill_n(area, count * there, std::byte{1});
+  *signal = 0;
+  shmem_barrier_all();
+  const auto dst = static_cast<std::ptrdiff_t>(there), sst = static_cast<std::ptrdiff_t>(here);
+  shmem_ibput8(area, mine.data(), dst, sst, block, count, to);
+  std::ranges::fill(mine, std::byte{0});
+  if (by_quiet)
+    shmem_pe_quiet(&to, 1);
+  else
+    shmem_fence();
+  shmem_signal_set(signal, 7, to);
+  shmem_signal_wait_until(signal, SHMEM_CMP_EQ, 7);
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT(s, std::equal(area + i * there, area + i * there + block,
+                         expected.begin() + static_cast<std::ptrdiff_t>(i * here)));
+    EXPECT(s, std::all_of(area + i * there + block, area + (i + 1) * there,
+                          [](std::byte b) { return b == std::byte{1}; }));
+  }
+  shmem_pe_quiet(&to, 1);
+  shmem_ibget8(mine.data(), area, sst, dst, block, count, to);
+  const std::vector<std::byte> sent = data_of(s.r.me);
+  for (std::size_t i = 0; i < count * here; ++i) EXPECT(s, mine[i] == (i % here < block ? sent[i] : std::byte{0}));
+  shmem_barrier_all();
+}
 
 // One block for each PE, from a few bytes to megabytes, followed by a signal or a barrier.
 void blocks_of_any_size(situation& s, dice& d, std::byte* area, std::uint64_t* signal) {
@@ -196,14 +240,20 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "fuzz: its arguments are a seed and the number of phases, both whole numbers\n");
     return 2;
   }
-  shmem_init();
+  const bool threaded = seed % 3 == 1;
+  int level = threaded ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE;
+  if (shmem_init_thread(level, &level) != 0 || (threaded && level != SHMEM_THREAD_MULTIPLE)) return 1;
   situation s{.r = {}, .seed = seed};
   dice d(seed);
   {
     fuzz::transfers transfers(s);
     fuzz::atomics atomics(s);
     fuzz::teams teams(s);
-    fuzz::sequences sequences(s);
+    alignas(16) static std::byte variable[fuzz::parts::bytes_for(8)];
+    fuzz::parts memory(s, seed % 2 == 0 && s.r.pes <= 8 ? variable : nullptr);
+    fuzz::sequences sequences(s, memory, SHMEM_TEAM_WORLD);
+    std::optional<fuzz::threads> threads;
+    if (threaded) threads.emplace(s);
     auto* const area = symmetric<std::byte>(large);
     auto* const signal = symmetric<std::uint64_t>(1);
     auto* const lock = symmetric<long>(1);
@@ -211,7 +261,7 @@ int main(int argc, char** argv) {
     auto* const work = symmetric<long>(8 + SHMEM_REDUCE_SYNC_SIZE);
     for (std::uint64_t phase = 0; phase < phases; ++phase) {
       s.phase = static_cast<int>(phase);
-      switch (d.below(16)) {
+      switch (d.below(17)) {
         case 0:
         case 1:
         case 2:
@@ -229,7 +279,10 @@ int main(int argc, char** argv) {
           teams.act(d);
           break;
         case 8:
-          blocks_of_any_size(s, d, area, signal);
+          if (d.chance(50))
+            blocks_of_any_size(s, d, area, signal);
+          else
+            blocks_with_gaps(s, d, area, signal);
           break;
         case 9:
           heap(s, d);
@@ -238,6 +291,9 @@ int main(int argc, char** argv) {
         case 12:
         case 13:
           sequences.phase(d);
+          break;
+        case 15:
+          if (threads) threads->phase(d);
           break;
         case 14:
           teams.share(d);

@@ -65,8 +65,10 @@ struct notices {  // by put or atomic, by signal
 // Parts, signals and notices for every pair of PEs.
 class parts {
  public:
-  explicit parts(situation& s) : s_(s), pes_(static_cast<std::size_t>(s.r.pes)) {
-    heap_ = symmetric<std::byte>(pes_ * bytes_of_pair);
+  // `anywhere`: symmetric memory of bytes_for(PEs) bytes, zeroed; null: of the heap.
+  explicit parts(situation& s, std::byte* anywhere = nullptr)
+      : s_(s), pes_(static_cast<std::size_t>(s.r.pes)), of_heap_(!anywhere), memory_(anywhere) {
+    if (of_heap_) memory_ = symmetric<std::byte>(bytes_for(s.r.pes));
     signals_ = symmetric<std::uint64_t>(pes_ * signals::count + 1);
     notices_ = symmetric<std::uint64_t>(pes_ * 2);
     signal_models_.resize(pes_ * pes_);
@@ -93,14 +95,15 @@ class parts {
   ~parts() {
     shmem_free(notices_);
     shmem_free(signals_);
-    shmem_free(heap_);
+    if (of_heap_) shmem_free(memory_);
   }
+  static constexpr std::size_t bytes_for(int pes) { return static_cast<std::size_t>(pes) * bytes_of_pair; }
 
   part& part_of(int from, int to, dice& d) {
     const std::size_t which = d.chance(15) ? sizes.size() - 1 : d.below(sizes.size() - 1);
     return all_[pair(from, to) * sizes.size() + which];
   }
-  [[nodiscard]] std::byte* at(const part& p, std::size_t offset) const { return heap_ + p.place + offset; }
+  [[nodiscard]] std::byte* at(const part& p, std::size_t offset) const { return memory_ + p.place + offset; }
   signals& signals_of(int from, int to) { return signal_models_[pair(from, to)]; }
   [[nodiscard]] std::uint64_t* signal_word(int from, std::size_t which) const {
     return signals_ + static_cast<std::size_t>(from) * signals::count + which;
@@ -112,6 +115,14 @@ class parts {
     return notices_ + static_cast<std::size_t>(from) * 2 + (by_signal ? 1 : 0);
   }
 
+  // Waits for this notice among all, of which the others are excluded.
+  void wait_for_one(std::uint64_t* word, std::uint64_t value) {
+    std::vector<int> excluded(pes_ * 2, 1);
+    const auto which = static_cast<std::size_t>(word - notices_);
+    excluded[which] = 0;
+    EXPECT(s_, shmem_uint64_wait_until_any(notices_, excluded.size(), excluded.data(), SHMEM_CMP_GE, value) == which);
+  }
+
   // Of this PE, when all operations are complete.
   void compare() {
     for (const part& p : all_)
@@ -121,8 +132,14 @@ class parts {
         EXPECT(s_, shmem_signal_fetch(signal_word(from, which)) == signals_of(from, s_.r.me).model[which]);
     EXPECT(s_, shmem_signal_fetch(shared_word()) == shared_sum(s_.r.me));
   }
-  void thaw() {
-    for (part& p : all_) p.frozen = false;
+  void begin_phase() {  // in which nothing is under way yet
+    for (part& p : all_) {
+      p.frozen = false;
+      std::ranges::fill(p.written, stamp{});
+      std::ranges::fill(p.read, stamp{});
+    }
+    for (signals& of : signal_models_) of.changed.fill({});
+    for (notices& of : notice_models_) of.changed.fill({});
   }
 
  private:
@@ -133,7 +150,8 @@ class parts {
   }
   situation& s_;
   std::size_t pes_;
-  std::byte* heap_ = nullptr;
+  bool of_heap_;
+  std::byte* memory_;
   std::uint64_t *signals_ = nullptr, *notices_ = nullptr;
   std::vector<part> all_;
   std::vector<signals> signal_models_;

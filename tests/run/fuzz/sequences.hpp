@@ -17,19 +17,19 @@ namespace fuzz {
 
 class sequences {
  public:
-  explicit sequences(situation& s) : s_(s), memory_(s), streams_(s) {}
+  // `members`: a team of all PEs, which no other thread uses meanwhile.
+  sequences(situation& s, parts& memory, shmem_team_t members) : s_(s), memory_(memory), streams_(s, members) {}
 
   void phase(dice& d) {
     s_.subject = "sequences";
+    memory_.begin_phase();
     const int steps = 60 + 25 * s_.r.pes;
     for (int i = 0; i < steps; ++i) step(d);
     for (int from = 0; from < s_.r.pes; ++from) streams_.end_phase(d, from);
-    shmem_barrier_all();
-    streams_.after_barrier();
+    streams_.barrier();
     s_.subject = "memory after sequences";
     memory_.compare();
-    shmem_barrier_all();  // no PE begins the next phase while another still compares
-    memory_.thaw();
+    streams_.barrier();  // no PE begins the next phase while another still compares
   }
 
  private:
@@ -38,7 +38,7 @@ class sequences {
     const int from = d.below(s_.r.pes), to = d.below(s_.r.pes);
     part& p = memory_.part_of(from, to, d);
     const std::size_t channel = streams_.any(d);
-    switch (d.below(16)) {
+    switch (d.below(18)) {
       case 0:
         return put(d, p, channel);
       case 1:
@@ -65,6 +65,10 @@ class sequences {
       case 13:
         return streams_.session(d, from, channel);
       case 14:
+        return copy_out(d, p, channel);
+      case 15:
+        return copy_in(d, p, channel);
+      case 16:
         return notify_behind_fence(d, p, channel);
       default:
         return notify_after_quiet(d, p, channel);
@@ -281,6 +285,39 @@ class sequences {
     EXPECT(s_, std::equal(got.data(), got.data() + got.size(), expected.data()));
   }
 
+  // Between a part and one that PE p.from has in its own memory: source or destination are symmetric too.
+  struct copying {
+    part* own;
+    std::size_t place, own_place, size;
+  };
+  copying any_copy(dice& d, part& p) {
+    part& own = memory_.part_of(p.from, p.from, d);
+    const range there = any_range(d, p.bytes(), 1), here = any_range(d, own.bytes(), 1);
+    return {&own, there.begin, here.begin, &own == &p ? 0 : std::min(there.size, here.size)};
+  }
+  void copy_out(dice& d, part& p, std::size_t channel) {
+    const copying c = any_copy(d, p);
+    if (p.frozen || c.size == 0) return;
+    complete_writes(d, *c.own, {{c.own_place, c.size}});
+    write(d, p, {{c.place, c.size}}, channel);
+    std::copy_n(c.own->model.data() + c.own_place, c.size, p.model.data() + c.place);
+    if (!mine(p)) return;
+    const auto [ctx, pe] = streams_.target(channel, p.to);
+    shmem_ctx_putmem(ctx, memory_.at(p, c.place), memory_.at(*c.own, c.own_place), c.size, pe);
+  }
+  void copy_in(dice& d, part& p, std::size_t channel) {
+    const copying c = any_copy(d, p);
+    if (c.own->frozen || c.size == 0) return;
+    complete_writes(d, p, {{c.place, c.size}});
+    complete_writes(d, *c.own, {{c.own_place, c.size}});
+    for (std::size_t i = c.own->first(c.own_place); i < c.own->last(c.own_place, c.size); ++i)
+      streams_.complete(d, *c.own, c.own->read[i]);
+    std::copy_n(p.model.data() + c.place, c.size, c.own->model.data() + c.own_place);
+    if (!mine(p)) return;
+    const auto [ctx, pe] = streams_.target(channel, p.to);
+    shmem_ctx_getmem(ctx, memory_.at(*c.own, c.own_place), memory_.at(p, c.place), c.size, pe);
+  }
+
   // Directly, where the PEs share memory.
   void load(dice& d, part& p) {
     const auto [begin, size] = any_range(d, p.bytes(), 1);
@@ -345,7 +382,7 @@ class sequences {
     streams_.order_before_write(d, p.from, waiter, n.changed[by_signal], channel);
     n.changed[by_signal] = streams_.next(p.from, channel);
     const std::uint64_t more = 1 + d.below(std::size_t{9}), value = n.model[by_signal] += more;
-    const std::size_t waits_by = d.below(std::size_t{3}), reads_by = streams_.any(d);
+    const std::size_t waits_by = d.below(std::size_t{4}), reads_by = streams_.any(d);
     auto* const word = memory_.notice_word(p.from, by_signal);
     if (mine(p)) {
       const auto [ctx, pe] = streams_.target(channel, waiter);
@@ -378,6 +415,8 @@ class sequences {
     else if (waits_by == 2)
       while (shmem_uint64_test(word, SHMEM_CMP_GE, value) == 0) {
       }
+    else if (waits_by == 3)
+      memory_.wait_for_one(word, value);
     else
       shmem_uint64_wait_until(word, SHMEM_CMP_GE, value);
     s_.subject = "sequences, what a notified PE sees";
@@ -393,7 +432,7 @@ class sequences {
   }
 
   situation& s_;
-  parts memory_;
+  parts& memory_;
   streams streams_;
 };
 

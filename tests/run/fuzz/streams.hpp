@@ -11,8 +11,8 @@ namespace fuzz {
 
 class streams {
  public:
-  explicit streams(situation& s) : s_(s), order_(s.r.pes, channels) {
-    CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, s.r.pes - 1, -1, s.r.pes, nullptr, 0, &reversed_) == 0);
+  streams(situation& s, shmem_team_t members) : s_(s), members_(members), order_(s.r.pes, channels) {
+    CHECK(shmem_team_split_strided(members, s.r.pes - 1, -1, s.r.pes, nullptr, 0, &reversed_) == 0);
     CHECK(shmem_ctx_create(0, &ctx_[1]) == 0);
     CHECK(shmem_ctx_create(SHMEM_CTX_SERIALIZED, &ctx_[2]) == 0);
     CHECK(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx_[3]) == 0);
@@ -37,7 +37,7 @@ class streams {
   // The memory of this PE or of a PE of the same node, else nullptr.
   [[nodiscard]] const std::byte* direct(const std::byte* at, int pe) const {
     auto* const there = shmem_team_ptr(reversed_, at, s_.r.pes - 1 - pe);
-    EXPECT(s_, there == shmem_ptr(at, pe) && there == shmem_team_ptr(SHMEM_TEAM_WORLD, at, pe));
+    EXPECT(s_, there == shmem_ptr(at, pe) && there == shmem_team_ptr(members_, at, pe));
     return static_cast<const std::byte*>(there);
   }
   stamp next(int from, std::size_t channel) { return order_.next(from, channel); }
@@ -90,13 +90,13 @@ class streams {
     else
       complete(d, from, to, channel);
   }
-  // At the end of a phase, in which some sessions go on. The barrier that follows completes the default context.
+  // At the end of a phase, in which some sessions go on.
   void end_phase(dice& d, int from) {
     for (std::size_t channel = 0; channel < channels; ++channel) {
       const bool stops = d.chance(60), each = d.chance(50);
       if (open_[static_cast<std::size_t>(from)][channel] && stops) stop(from, channel);
       order_.quiet(from, channel);
-      if (from != s_.r.me || channel == 0) continue;
+      if (from != s_.r.me || (channel == 0 && members_ == SHMEM_TEAM_WORLD)) continue;
       std::vector<int> all;
       for (int pe = 0; pe < s_.r.pes; ++pe) all.push_back(pe);
       if (each)
@@ -105,7 +105,14 @@ class streams {
         shmem_ctx_quiet(ctx_[channel]);
     }
   }
-  void after_barrier() { take_in(); }
+  // Of all PEs. That of the whole world also completes the default context.
+  void barrier() {
+    if (members_ == SHMEM_TEAM_WORLD)
+      shmem_barrier_all();
+    else
+      EXPECT(s_, shmem_team_sync(members_) == 0);
+    take_in();
+  }
 
   // Begins, extends or ends a session.
   void session(dice& d, int from, std::size_t channel) {
@@ -157,6 +164,7 @@ class streams {
   }
 
   situation& s_;
+  shmem_team_t members_;
   ordering order_;
   shmem_team_t reversed_ = SHMEM_TEAM_INVALID;
   std::array<shmem_ctx_t, channels> ctx_{SHMEM_CTX_DEFAULT};
