@@ -106,13 +106,20 @@ std::vector<std::byte> bootstrap::lookup(const std::string& key, pe_id from) con
   return {first, first + value->data.bo.size};
 }
 
+// In the first fence of a further use of OpenSHMEM, a server of PMIx may take a PE that still ends the use before for one
+// that has left the fence, and answers all others. They fence once more: that fence completes with the first one of the
+// late PE. One server alone gives all the same answer, so this holds on one host only.
 void bootstrap::fence() {
   if (!launched_) return;
+  const bool others_may_be_late = number_ > 1 && !spans_hosts_ && !has_fenced_;
   pmix_info_t collect;
   bool yes = true;
   PMIX_INFO_CONSTRUCT(&collect);
   PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
-  const pmix_status_t status = PMIx_Fence(nullptr, 0, &collect, 1);
+  pmix_status_t status = PMIx_Fence(nullptr, 0, &collect, 1);
+  for (int late = 1; status == PMIX_ERR_PARTIAL_SUCCESS && others_may_be_late && late < size_; ++late)
+    status = PMIx_Fence(nullptr, 0, &collect, 1);
+  has_fenced_ = true;
   PMIX_INFO_DESTRUCT(&collect);
   if (status != PMIX_SUCCESS) leave_time_to_launcher();
   check(status, "wait for the other PEs");

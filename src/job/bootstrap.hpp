@@ -51,6 +51,7 @@ class bootstrap {
   int size_ = 1;
   bool spans_hosts_ = false;
   bool launched_ = false;
+  bool has_fenced_ = false;
   std::vector<int> host_ranks_{0};
   std::string job_;
   int number_;  // of the bootstraps of this process: a server of PMIx keeps what earlier ones published

@@ -1,6 +1,7 @@
 // OpenSHMEM may be initialised several times: nested pairs of calls change nothing before the last finalize, and after
 // it the program may begin anew, with an empty heap and the static variables as they were.
 #include <cstdlib>
+#include <cstring>
 
 #include "check.hpp"
 
@@ -57,8 +58,16 @@ void leave_handles() {
 
 }  // namespace
 
-// An argument: how often the program uses OpenSHMEM, 1 unless given. More often is not part of `make test`: on a busy
-// machine, PMIx may take a PE that still ends one use for one that has left the next (docs/reference/limits.md).
+// A PE whose heap has many pages ends its use of OpenSHMEM late: the others then wait for it in the next one.
+void be_late() {
+  constexpr std::size_t bytes = std::size_t{300} << 20U;
+  auto* const area = static_cast<char*>(shmem_malloc(bytes));
+  CHECK(area != nullptr);
+  if (shmem_my_pe() == shmem_n_pes() - 1) std::memset(area, 1, bytes);
+}
+
+// An argument: how often the program uses OpenSHMEM, 1 unless given; more often needs a heap of 1G. On several hosts,
+// PMIx may take a PE that still ends one use for one that has left the next (docs/reference/limits.md).
 int main(int arguments, char** argument) {
   const long uses = arguments > 1 ? std::atol(argument[1]) : 1;
   if (is_initialised()) return 1;
@@ -73,6 +82,7 @@ int main(int arguments, char** argument) {
     nested_pairs(r);
     shmem_long_p(&written_by_next, time * 100 + r.me, r.before);
     leave_handles();
+    if (uses > 1) be_late();
     shmem_barrier_all();
     CHECK(written_by_next == time * 100 + r.next);
     finish();
