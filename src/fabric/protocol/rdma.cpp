@@ -42,6 +42,7 @@ rdma::rdma(transport::remote_memory& memory, int pes, completion& completing, rd
       hooks_(std::move(hooks)),
       settings_(settings),
       ns_per_operation_(settings.on.rdma.ns_per_operation, settings.on.correction),
+      ns_per_late_put_(0, settings.on.correction),
       puts_(65, transfers_of_size(settings.on.correction)),
       gets_(puts_),
       peers_(static_cast<std::size_t>(pes)) {
@@ -79,6 +80,7 @@ bool rdma::takes_put(pe_id pe, std::size_t offset, std::size_t bytes, const mode
   const model::rdma_costs& costs = settings_.on.rdma;
   if (!reaches(pe, offset, bytes) || completion_.acknowledged_by(pe) < of(pe).behind) return false;
   if (!decides()) return bytes >= settings_.least_bytes;
+  ns_per_copied_byte_ = known.ns_per_copied_byte;
   if (bytes >= model::least_put_by_rdma(ns_per_operation_.value(), known, costs)) return counted(puts_, bytes, true);
   if (settings_.on.correction.off || bytes < costs.smallest_put_bytes || ++too_small_ % puts_per_probe != 0)
     return counted(puts_, bytes, false);
@@ -106,7 +108,7 @@ rdma::access& rdma::begin(outstanding* of_context, pe_id pe, bool& finished) {
   one.owner = this;
   one.pe = pe;
   one.of = of_context;
-  one.counted = one.changes = false;
+  one.counted = one.changes = one.is_copied = false;
   one.finished = &finished;
   one.sent = nullptr;
   one.answer = nullptr;
@@ -133,6 +135,14 @@ void rdma::began(access& one, const bool& finished, transfers_by_size& of_size, 
   began(one, finished);
 }
 
+void rdma::began_put(access& one, const bool& finished, std::size_t bytes, std::int64_t begin_ns) {
+  if (!finished && begin_ns != 0) {
+    const auto copying_ns = one.is_copied ? static_cast<double>(bytes) * ns_per_copied_byte_ : 0.0;
+    ns_per_late_put_.saw(std::max(0.0, static_cast<double>(now_ns() - begin_ns - flushed_ns_) - copying_ns));
+  }
+  began(one, finished, puts_, bytes, begin_ns);
+}
+
 std::int64_t rdma::begin_ns(std::uint64_t operations) const {
   return measures() && operations % operations_per_sample == 0 ? now_ns() : 0;
 }
@@ -147,8 +157,11 @@ void rdma::put(outstanding& of_context, pe_id pe, std::size_t offset, const void
   if (signal) one.signal = *signal;
   const std::int64_t at_ns = begin_ns(++counts_.puts);
   counts_.put_bytes += bytes;
+  in_timed_put_ = at_ns != 0;
+  flushed_ns_ = 0;
   memory_.put(pe.index(), offset, source, bytes, one);
-  began(one, finished, puts_, bytes, at_ns);
+  in_timed_put_ = false;
+  began_put(one, finished, bytes, at_ns);
 }
 
 void rdma::get(outstanding* of_context, pe_id pe, std::size_t offset, void* destination, std::size_t bytes,
@@ -188,6 +201,7 @@ void rdma::moved(access& one) {
     one.sent->store(true, std::memory_order_release);
     if (one.counted) hooks_.changed();
   }
+  one.is_copied = !one.counted;
   if (one.answer) hooks_.answered(*one.answer);
   if (!one.changes) return finish(one);
   flushing_peer& peer = of(one.pe);
@@ -210,19 +224,28 @@ void rdma::finish(access& one) {
 void rdma::complete(flushing_peer& peer) {
   if (peer.at != step::idle || peer.next.empty()) return;
   const bool timed = flushes_++ % operations_per_sample == 0 && measures();
-  const std::int64_t begin = timed ? now_ns() : 0;
+  const std::int64_t begin = timed || in_timed_put_ ? now_ns() : 0;
   std::swap(peer.now, peer.next);
   peer.at = step::flushing;
+  peer.posting_ns = 0;
   memory_.flush(peer.pe.index(), peer);
-  if (!timed || peer.at != step::idle) return;
-  ns_per_operation_.saw(static_cast<double>(now_ns() - begin));
+  if (begin == 0) return;
+  const std::int64_t ns = now_ns() - begin;
+  if (in_timed_put_) flushed_ns_ += ns;
+  if (!timed) return;
+  if (peer.at == step::idle)
+    ns_per_operation_.saw(static_cast<double>(ns));
+  else
+    peer.posting_ns = std::max<std::int64_t>(ns, 1);
 }
 
 void rdma::completed(flushing_peer& peer) {
   const auto looks = [](const access* one) { return !one->signal; };
   if (peer.at == step::flushing && std::ranges::any_of(peer.now, looks)) {
     peer.at = step::looking;
+    const std::int64_t begin = peer.posting_ns != 0 ? now_ns() : 0;
     memory_.get(peer.pe.index(), settings_.waits_at, &peer.awaited, sizeof peer.awaited, peer);
+    if (begin != 0 && peer.at == step::looking) peer.posting_ns += now_ns() - begin;
     return;
   }
   if (peer.at == step::looking) {
@@ -232,6 +255,9 @@ void rdma::completed(flushing_peer& peer) {
       due_.push_back({peer.pe, std::nullopt, nullptr, false});
     }
   }
+  if (peer.posting_ns != 0)  // all that were put before share the flush and the look
+    ns_per_operation_.saw(ns_per_late_put_.value() +
+                          static_cast<double>(peer.posting_ns) / static_cast<double>(peer.now.size()));
   for (access* const one : peer.now) finish(*one);
   peer.now.clear();
   peer.at = step::idle;

@@ -115,6 +115,7 @@ class rdma {
     bool counted = false;      // the call that began it has returned, and it is outstanding
     bool* finished = nullptr;  // set if it finishes before that
     bool changes = false;      // it changes the target's memory
+    bool is_copied = false;    // its source was read before the call that began it returned
     wait::awaited_range range;
     std::atomic<bool>* sent = nullptr;
     reply* answer = nullptr;
@@ -129,6 +130,7 @@ class rdma {
     pe_id pe{0};
     bool connected = false;
     step at = step::idle;
+    std::int64_t posting_ns = 0;  // time of the calls that began this, if it is timed and completes after the first
     std::uint64_t awaited = 0;
     std::uint64_t behind = 0;  // number of the last message that no put may overtake
     std::vector<access*> next, now;
@@ -147,6 +149,8 @@ class rdma {
   [[nodiscard]] bool decides() const { return settings_.least_bytes == 0; }
   [[nodiscard]] bool measures() const { return !settings_.on.correction.off && decides(); }
   [[nodiscard]] std::int64_t begin_ns(std::uint64_t operations) const;  // 0: this one is not timed
+  // Like began(); also samples the call if it was timed and the put is not finished.
+  void began_put(access& one, const bool& finished, std::size_t bytes, std::int64_t begin_ns);
   // Counts the decision and returns it.
   static bool counted(transfers_by_size& of, std::size_t bytes, bool by_rdma);
   access& begin(outstanding* of, pe_id pe, bool& finished);
@@ -164,7 +168,13 @@ class rdma {
   completion& completion_;
   rdma_hooks hooks_;
   rdma_settings settings_;
-  model::corrected_term ns_per_operation_;
+  // What an operation costs this process, apart from its bytes: the time inside the calls. An operation that completes
+  // inside its call is a flush and a look. One that completes later costs the calls that begin it, the put included; the
+  // network works while the process does something else.
+  model::corrected_term ns_per_operation_, ns_per_late_put_;
+  double ns_per_copied_byte_ = 0;  // as known at the last decision
+  std::int64_t flushed_ns_ = 0;    // inside a put that is timed
+  bool in_timed_put_ = false;
   unsigned flushes_ = 1, too_small_ = 0;
   transfers_by_size puts_, gets_;
   std::vector<flushing_peer> peers_;

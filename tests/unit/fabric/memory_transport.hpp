@@ -1,7 +1,8 @@
 // A transport whose processes are objects of one process, served by one thread, so that a test can observe the protocol
 // message by message. Payloads of at least `threshold` bytes with order::free are only announced; while `holds_back`,
 // they do not arrive, so later messages overtake them. RDMA reaches the given memory; its accesses complete at once or,
-// while `memory_network::delays`, one in each progress() of their initiator.
+// while `memory_network::delays`, one in each progress() of their initiator. The call that begins one takes at least
+// `memory_network::call_ns`.
 #pragma once
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "transport/remote_memory.hpp"
 #include "transport/transport.hpp"
 
@@ -66,6 +68,7 @@ class memory_network final : public remote_memory {
     return true;
   }
   inline static bool delays = false;
+  inline static std::int64_t call_ns = 0;
 
  private:
   struct access {
@@ -76,6 +79,8 @@ class memory_network final : public remote_memory {
     return peers_[static_cast<std::size_t>(peer)]->mine_.data() + offset;
   }
   void begin(std::function<void()> happens, accessing& then) {
+    for (const std::int64_t end = now_ns() + call_ns; call_ns != 0 && now_ns() < end;) {
+    }
     if (delays) return under_way_.push_back({std::move(happens), &then});
     happens();
     then.done();

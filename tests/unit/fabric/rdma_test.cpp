@@ -26,13 +26,13 @@ struct station {
   outstanding sent;
   int changes = 0;
   protocol messages;
-  explicit station(int pe)
+  explicit station(int pe, std::size_t least_bytes = least)
       : messages(pe_id{pe}, 2, {memory, accumulating},
                  {.memory_changed = [this] { ++changes; }, .node_memory_changed = [this] { ++changes; }},
                  [this](transport::receiver& to) {
                    return std::make_unique<transport::memory_transport>(to, 2, std::span(memory));
                  },
-                 {.message_bytes = 16384, .longest_ns = an_hour}, {.waits_at = waits_at, .least_bytes = least}) {
+                 {.message_bytes = 16384, .longest_ns = an_hour}, {.waits_at = waits_at, .least_bytes = least_bytes}) {
     accumulating.open();
   }
   void await(std::size_t offset, std::size_t bytes) {
@@ -246,6 +246,40 @@ TEST_P(atomics_by_rdma, are_carried_out_where_this_processor_does_it) {
 
 INSTANTIATE_TEST_SUITE_P(network, atomics_by_rdma, testing::Values(false, true),
                          [](const auto& one) { return one.param ? "later" : "at_once"; });
+
+// The time until such an operation is complete is not this process's: it does something else meanwhile.
+TEST(rdma_costs, an_operation_that_completes_late_costs_the_calls_that_begin_it) {
+  constexpr std::int64_t call_ns = 100'000;
+  constexpr std::size_t bytes = std::size_t{64} << 10U;
+  transport::memory_network::delays = true;
+  station me{0, 0}, other{1, 0};
+  for (station* const one : {&me, &other})
+    for (station* const it : {&me, &other}) one->messages.set_peer(pe_id{it == &me ? 0 : 1}, it->messages.contact());
+  const std::vector<std::byte> data(bytes);
+  const auto put = [&] {
+    me.messages.put(me.sent, pe_id{1}, 0, data.data(), bytes, nullptr, nullptr, transforming::off);
+    std::vector<ticket> waiting;
+    me.messages.tickets(me.sent, waiting);
+    while (!me.messages.reached(me.sent, waiting)) {
+      me.messages.progress();
+      other.messages.progress();
+    }
+    me.messages.complete(me.sent);
+  };
+  put();  // connects
+  transport::memory_network::call_ns = call_ns;
+  for (int i = 0; i < 64; ++i) put();
+  transport::memory_network::call_ns = 0;
+  transport::memory_network::delays = false;
+  EXPECT_GE(me.messages.by_rdma().puts, 16U);  // one of 16 is timed: it costs more than the copy that it saves
+  EXPECT_LT(me.messages.by_rdma().puts, 64U);
+  const auto all = me.messages.choices(false);
+  const auto puts = std::ranges::find(all, std::string("rdma-put"), &model::choice_account::choice);
+  ASSERT_NE(puts, all.end());
+  const auto& by_rdma = puts->alternatives.at(1);
+  EXPECT_LT(by_rdma.predicted_ns, 3 * call_ns);
+  EXPECT_GE(by_rdma.corrected_ns, 3 * call_ns);  // of the put, the flush and the look
+}
 
 }  // namespace
 }  // namespace lull::fabric
