@@ -32,8 +32,9 @@ inline constexpr std::array fabric{
     setting{
         "LULL_RDMA", setting_type::choice, "auto", "auto|on|off",
         "Whether the network executes puts and gets to PEs of other nodes by RDMA, while the target sleeps. auto: "
-        "if the network is known to do so without the target's CPU; on: also if its library does not report this, or "
-        "emulates it by messages; off: all use messages."},
+        "if the network is known to do so without the target's CPU, and the symmetric heaps, which are locked for it, "
+        "take at most an eighth of the host's memory; on: also if its library does not report this, or emulates it by "
+        "messages; off: all use messages."},
     setting{"LULL_RDMA_BYTES", setting_type::size, "0", "",
             "Smallest size in bytes of a put or get that uses RDMA; 0: the size from which RDMA was measured to be "
             "faster than a message."},

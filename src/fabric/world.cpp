@@ -91,6 +91,7 @@ std::unique_ptr<protocol> world::make_protocol() {
   const auto make = [this](transport::receiver& to) {
     return transport::make_transport(to, {.processes = pes(),
                                           .me = me().index(),
+                                          .here = static_cast<int>(boot_.host_ranks().size()),
                                           .one_host = !boot_.spans_hosts(),
                                           .emulated = members_.emulates_nodes(),
                                           .rdma = wanted_rdma(),

@@ -57,6 +57,8 @@ class world {
   [[nodiscard]] const team_ground& ground() const { return *ground_; }
   // Whether operations on other nodes can use RDMA.
   [[nodiscard]] bool has_rdma() const { return protocol_ && protocol_->remote_memory() != nullptr; }
+  // Why they do not although this host has an adapter, as a clause; otherwise empty.
+  [[nodiscard]] std::string why_no_rdma() const { return protocol_ ? protocol_->why_no_rdma() : std::string(); }
 
   [[nodiscard]] bool checks() const { return checks_; }  // LULL_CHECK: check the program for mistakes
   // Whether calls are observed, by checks or for statistics.

@@ -93,6 +93,8 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
     text +=
         fmt::format("by RDMA: {} of {} bytes, {} of {} bytes, {}; {} of them woke their PE\n", counted(r.puts, "put"),
                     r.put_bytes, counted(r.gets, "get"), r.got_bytes, counted(r.atomics, "atomic"), r.rings);
+  if (const std::string why = world.why_no_rdma(); !why.empty())
+    text += fmt::format("no RDMA{}: {}\n", world.has_rdma() ? " to some PEs" : "", why);
   return text;
 }
 

@@ -13,6 +13,7 @@ enum class rdma_use : std::uint8_t { off, automatic, on };
 struct options {
   int processes;                // in the job
   int me = 0;                   // the number of this process
+  int here = 1;                 // of these, on this host
   bool one_host;                // all are on this host: listen on the loopback only, unless the user names an interface
   bool emulated = false;        // nodes are emulated: no shared memory between them, unless the user names it
   bool outlives_peers = false;  // report a failed peer to the receiver; otherwise its failure ends this process, too

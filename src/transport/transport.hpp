@@ -86,6 +86,8 @@ class transport {
 
   // The interface for RDMA; null if there is none.
   [[nodiscard]] virtual remote_memory* remote() { return nullptr; }
+  // Why RDMA is not used although the options permit it and this host has an adapter, as a clause; otherwise empty.
+  [[nodiscard]] virtual std::string why_no_rdma() const { return {}; }
 
   // Handles a few events; returns false if there were none.
   virtual bool progress() = 0;

@@ -69,8 +69,24 @@ def _transports(machine: Machine, ucp: Path) -> Finding:
     fabrics = [one.name for one in sorted(machine.below("/sys/class/infiniband").glob("*"))]
     words = f"{', '.join([*BUILT_IN, *more])}; interfaces {', '.join(up) or 'none'}"
     if fabrics:
-        return Finding("transports", "works", f"{words}; RDMA devices {', '.join(fabrics)}")
+        return Finding("transports", "works", f"{words}; RDMA devices {', '.join(fabrics)}: {rdma_over(_numbers(ucp))}")
     return Finding("transports", "works", f"{words}; no RDMA device")
+
+
+REPORTS_TRANSPORTS = (1, 14)  # UCX, from this version on
+
+
+def _numbers(ucp: Path) -> tuple[int, int]:
+    numbers = [ctypes.c_uint() for _ in range(3)]
+    ctypes.CDLL(str(ucp)).ucp_get_version(*(ctypes.byref(one) for one in numbers))
+    return numbers[0].value, numbers[1].value
+
+
+def rdma_over(ucx: tuple[int, int]) -> str:
+    """Say what LULL_RDMA=auto does over such a device and this version of UCX."""
+    if ucx >= REPORTS_TRANSPORTS:
+        return "LULL_RDMA=auto uses them where UCX reaches a PE by reliable connections alone (rc, dc)"
+    return f"UCX {ucx[0]}.{ucx[1]} does not report what it uses, so RDMA needs LULL_RDMA=on"
 
 
 def _libfabric(machine: Machine) -> Finding:

@@ -345,6 +345,11 @@ rdma_counts protocol::by_rdma() const {
   return rdma_ ? rdma_->counts() : rdma_counts{};
 }
 
+std::string protocol::why_no_rdma() const {
+  const std::lock_guard hold(lock_);
+  return sender_.by().why_no_rdma();
+}
+
 // ---- Progress
 
 bool protocol::progress() {

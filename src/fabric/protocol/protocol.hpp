@@ -58,7 +58,8 @@ class protocol final : transport::receiver {
   [[nodiscard]] std::uint64_t refused() const { return admission_.refused(); }  // messages from outside the job
   // The network's own access to memory; null: it has none. For one thread, before others send.
   [[nodiscard]] transport::remote_memory* remote_memory() { return sender_.by().remote(); }
-  void disconnect();  // call when no peer will send any more
+  [[nodiscard]] std::string why_no_rdma() const;  // as in transport.hpp
+  void disconnect();                              // call when no peer will send any more
 
   // Adds a small put, or an atomic, to the message that is open for its context, without this class's lock. False: nothing changed.
   [[nodiscard]] bool join(const outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,

@@ -14,11 +14,13 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/settings.hpp"
 #include "transport/address.hpp"
 #include "transport/libfabric/endpoint.hpp"
 #include "transport/libfabric/memory.hpp"
 #include "transport/libfabric/messages.hpp"
 #include "transport/pool.hpp"
+#include "transport/registration.hpp"
 #include "transport/rendezvous.hpp"
 #include "transport/secret.hpp"
 
@@ -46,6 +48,7 @@ class libfabric_transport final : public transport {
             std::size_t bytes, order wanted) override;
   void fetch(const incoming& announced, void* destination, fetching& then) override;
   [[nodiscard]] remote_memory* remote() override { return memory_.get(); }
+  [[nodiscard]] std::string why_no_rdma() const override { return why_no_rdma_; }
   bool progress() override { return endpoint_.poll(); }
   bool arm() override { return endpoint_.arm(); }
   [[nodiscard]] int event_fd() const override { return endpoint_.event_fd(); }
@@ -116,6 +119,7 @@ class libfabric_transport final : public transport {
   [[nodiscard]] std::size_t parts_of(std::size_t bytes) const { return (bytes + part_bytes_ - 1) / part_bytes_; }
 
   void listen();
+  void expose(const options& wanted);
   static ssize_t post_buffer(operation& one);
   static void buffer_ended(operation& one, const ending& end);
   void arrived(std::span<const std::byte> bytes);
@@ -130,6 +134,7 @@ class libfabric_transport final : public transport {
   std::size_t rendezvous_from_;  // bytes of payload
   bool closing_ = false;
   std::size_t under_way_ = 0;  // letters
+  std::string why_no_rdma_;
   std::size_t part_bytes_;
   std::uint64_t next_tag_;
   std::uint32_t last_id_ = 0;
@@ -144,7 +149,11 @@ class libfabric_transport final : public transport {
   std::unique_ptr<libfabric_memory> memory_;
 };
 
-bool may_expose(const options& wanted) { return !wanted.memory.empty() && wanted.rdma != rdma_use::off; }
+// Whether memory may be exposed. Between emulated nodes it may only if the user has named the network.
+bool may_expose(const options& wanted) {
+  if (wanted.memory.empty() || wanted.rdma == rdma_use::off) return false;
+  return wanted.rdma == rdma_use::on || !wanted.emulated || !setting_text("LULL_LIBFABRIC_PROVIDER").empty();
+}
 
 libfabric_transport::libfabric_transport(receiver& to, const options& wanted)
     : receiver_(to),
@@ -156,8 +165,20 @@ libfabric_transport::libfabric_transport(receiver& to, const options& wanted)
       endpoint_(wanted, may_expose(wanted), sizeof(head) + largest_header) {
   part_bytes_ = std::min<std::uint64_t>(endpoint_.info().ep_attr->max_msg_size, largest_part);
   listen();
-  if (may_expose(wanted) && (wanted.rdma == rdma_use::on || (endpoint_.facts().by_itself && !wanted.emulated)))
-    memory_ = std::make_unique<libfabric_memory>(endpoint_, wanted);
+  if (may_expose(wanted)) expose(wanted);
+}
+
+void libfabric_transport::expose(const options& wanted) try {
+  if (wanted.rdma != rdma_use::on) {
+    if (!endpoint_.facts().by_itself) return;
+    constexpr std::size_t adapters = 1;  // an endpoint uses one
+    why_no_rdma_ = why_not_registered(wanted, adapters, limits_of_this_process());
+    if (!why_no_rdma_.empty()) return;
+  }
+  memory_ = std::make_unique<libfabric_memory>(endpoint_, wanted);
+} catch (const error& refused) {
+  if (wanted.rdma == rdma_use::on) throw;
+  why_no_rdma_ = refused.what();
 }
 
 // ---- Addresses and connections

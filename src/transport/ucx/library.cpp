@@ -53,4 +53,11 @@ void load_ucx(bool registers) {
   std::call_once(once, load, registers);
 }
 
+version_of_ucx ucx_version() {
+  version_of_ucx here{};
+  unsigned patch = 0;
+  library.ucp_get_version(here.data(), &here[1], &patch);
+  return here;
+}
+
 }  // namespace lull::transport

@@ -8,6 +8,8 @@
 #pragma once
 #include <ucp/api/ucp.h>
 
+#include <array>
+
 namespace lull::transport {
 
 // clang-format off
@@ -22,6 +24,7 @@ namespace lull::transport {
   row(ucp_ep_close_nbx) \
   row(ucp_ep_create) \
   row(ucp_ep_flush_nbx) \
+  row(ucp_ep_query) \
   row(ucp_ep_rkey_unpack) \
   row(ucp_get_nbx) \
   row(ucp_get_version) \
@@ -59,5 +62,9 @@ extern ucx_library library;  // all null before load_ucx()
 // Loads UCX, once; it is never unloaded. `registers`: a network that is used registers memory. Throws lull::error if
 // UCX is missing or too old.
 void load_ucx(bool registers);
+
+// Of the library that is loaded: major and minor.
+using version_of_ucx = std::array<unsigned, 2>;
+[[nodiscard]] version_of_ucx ucx_version();
 
 }  // namespace lull::transport

@@ -1,7 +1,6 @@
 #include "transport/ucx/memory.hpp"
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,8 @@
 #include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/pages.hpp"
+#include "transport/registration.hpp"
+#include "transport/ucx/lanes.hpp"
 #include "transport/ucx/library.hpp"
 
 namespace lull::transport {
@@ -66,16 +67,15 @@ void begun(void* request, accessing& then) {
   if (UCS_PTR_IS_ERR(request)) then.lost(library.ucs_status_string(UCS_PTR_STATUS(request)));
 }
 
-// The limit of locked memory in bytes (ulimit -l), RLIM_INFINITY if there is none.
-rlim_t limit_of_locked_memory() {
-  rlimit limit{};
-  return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
-}
-
-std::string words_for_limit() {
-  const rlim_t limit = limit_of_locked_memory();
-  if (limit == RLIM_INFINITY) return "ulimit -l is unlimited";
-  return "ulimit -l is " + size_in_words(limit);
+// Why accesses over these lanes may need the peer's process.
+std::string why_not_by_itself(const std::vector<std::string_view>& lanes, const char* selected) {
+  if (lanes.empty()) return "UCX does not report which of its transports it uses";
+  std::string names;
+  for (const std::string_view one : lanes)
+    if (!are_by_adapter({&one, 1}) && names.find(one) == std::string::npos)
+      names += (names.empty() ? "" : ", ") + std::string(one);
+  if (names.empty()) return std::string(selected) + " is set, and UCX may emulate puts and gets by messages";
+  return "UCX uses " + names + ", and may emulate puts and gets by messages";
 }
 
 // Only these: over shared memory, UCX 1.13.1 applies the old value to itself in and, or and xor.
@@ -89,7 +89,8 @@ ucx_memory::ucx_memory(ucp_context_h context, const options& wanted, connection 
       emulation_too_(wanted.rdma == rdma_use::on),
       peers_(static_cast<std::size_t>(wanted.processes)) {}
 
-std::unique_ptr<ucx_memory> ucx_memory::expose(ucp_context_h context, const options& wanted, connection to) {
+std::unique_ptr<ucx_memory> ucx_memory::expose(ucp_context_h context, const options& wanted, bool registers,
+                                               connection to) {
   std::unique_ptr<ucx_memory> mine(new ucx_memory(context, wanted, std::move(to)));
   // Processes of one host share memory without a network, unless their nodes are emulated. If a network reaches only
   // memory that UCX has allocated, the key to such memory is larger than the key to other memory. The test uses a few
@@ -109,17 +110,16 @@ std::unique_ptr<ucx_memory> ucx_memory::expose(ucp_context_h context, const opti
     }
   }
   mine->unmap();
-  if (wanted.rdma != rdma_use::on) return nullptr;
+  if (!registers) return nullptr;
   if (mine->map(wanted.memory, all_bytes, false)) return mine;
-  throw usage_error("register the symmetric heap of " + size_in_words(all_bytes) + " with the network (LULL_RDMA=on)",
-                    "the network refuses it; " + words_for_limit(),
+  throw usage_error("register the symmetric heap of " + size_in_words(all_bytes) + " with the network",
+                    "the network refuses it; " + limit_in_words(limits_of_this_process().locked_bytes),
                     "raise ulimit -l, set a smaller SHMEM_SYMMETRIC_SIZE, or set LULL_RDMA=off");
 }
 
 void ucx_memory::check_locked_memory(ucp_context_h context) {
-  constexpr rlim_t buffers = rlim_t{128} << 20U;
-  const rlim_t limit = limit_of_locked_memory();
-  if (limit >= buffers) return;
+  const std::uint64_t limit = limits_of_this_process().locked_bytes;
+  if (limit >= bytes_of_network_buffers) return;
   const std::size_t bytes = limit / page_size() * page_size() + page_size();
   void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return;
@@ -128,7 +128,8 @@ void ucx_memory::check_locked_memory(ucp_context_h context) {
   trial.unmap();
   munmap(pages, bytes);
   if (locks) return;
-  throw usage_error("start UCX", words_for_limit() + ", and the buffers of the network need 128 MiB of locked memory",
+  throw usage_error("start UCX",
+                    limit_in_words(limit) + ", and the buffers of the network need 128 MiB of locked memory",
                     "raise ulimit -l, or name a network that locks no memory: UCX_TLS=tcp,self");
 }
 
@@ -194,9 +195,16 @@ void ucx_memory::ask(int which, peer& other) {
   if (library.ucp_rkey_ptr(other.key, other.base, &shown) == UCS_OK) {
     other.shown = static_cast<std::byte*>(shown);
     other.reached = reach::by_itself;
-  } else if (emulation_too_) {
-    other.reached = reach::emulated;
+    return;
   }
+  const auto lanes = transports_of(other.endpoint);
+  const char* const selected = variable_that_selects_protocols();
+  if (are_by_adapter(lanes) && selected == nullptr)
+    other.reached = reach::by_itself;
+  else if (emulation_too_)
+    other.reached = reach::emulated;
+  else if (why_not_.empty())
+    why_not_ = why_not_by_itself(lanes, selected);
 }
 
 void ucx_memory::put(int which, std::size_t offset, const void* source, std::size_t bytes, accessing& then) {

@@ -1,8 +1,9 @@
 // RDMA over UCX. Only ucx.cpp includes it.
 //
 // The network decides which memory UCX reaches: verbs reach all registered memory, shared memory only what UCX has
-// allocated itself, and tcp none, so that UCX emulates puts and gets by messages. UCX 1.13 does not say which of these
-// it does. Accesses certainly need no help from the peer only where ucp_rkey_ptr() maps its memory into this process.
+// allocated itself, and tcp none, so that UCX emulates puts and gets by messages. Accesses certainly need no help from
+// the peer where ucp_rkey_ptr() maps its memory into this process, and where UCX reports that it reaches the peer by an
+// adapter alone (lanes.hpp); UCX 1.13 does not report that.
 #pragma once
 #include <ucp/api/ucp.h>
 
@@ -10,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "transport/remote_memory.hpp"
@@ -21,9 +23,10 @@ class ucx_memory final : public remote_memory {
  public:
   using connection = std::function<ucp_ep_h(int peer)>;  // returns null if there is no connection
 
-  // Returns null if no network of UCX reaches the memory without the peer, unless emulation is allowed (rdma_use::on):
-  // then throws lull::error if the network refuses the memory.
-  [[nodiscard]] static std::unique_ptr<ucx_memory> expose(ucp_context_h context, const options& wanted, connection to);
+  // Exposes memory that UCX allocates, if that can be shared between emulated nodes; otherwise registers the memory of
+  // the options if `registers`, and returns null if not. Throws lull::error if the network refuses it.
+  [[nodiscard]] static std::unique_ptr<ucx_memory> expose(ucp_context_h context, const options& wanted, bool registers,
+                                                          connection to);
   // Throws lull::error if UCX's network locks memory and this process may not lock enough of it: messages would never
   // leave, while UCX tries again to register its buffers.
   static void check_locked_memory(ucp_context_h context);
@@ -33,6 +36,8 @@ class ucx_memory final : public remote_memory {
   [[nodiscard]] std::vector<std::byte> key() const;
   void set_key(int peer, std::span<const std::byte> key);
   void forget_peers();  // to be called before connections end
+  // Why memory of a peer is not accessed, as a clause; empty if there is no such peer so far.
+  [[nodiscard]] const std::string& why_not() const { return why_not_; }
 
   [[nodiscard]] std::byte* exposed() const override { return pages_; }
   [[nodiscard]] std::size_t bytes() const override { return bytes_; }
@@ -74,6 +79,7 @@ class ucx_memory final : public remote_memory {
   ucp_context_h context_;
   connection connection_;
   bool emulation_too_;
+  std::string why_not_;
   ucp_mem_h handle_ = nullptr;
   std::byte* pages_ = nullptr;
   std::size_t bytes_ = 0;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -18,7 +19,9 @@
 #include "base/error.hpp"
 #include "transport/address.hpp"
 #include "transport/library_environment.hpp"
+#include "transport/registration.hpp"
 #include "transport/rendezvous.hpp"
+#include "transport/ucx/lanes.hpp"
 #include "transport/ucx/library.hpp"
 #include "transport/ucx/memory.hpp"
 
@@ -43,6 +46,43 @@ std::string loopback_interface() {
               "run ip link set lo up, or name another interface in UCX_NET_DEVICES");
 }
 
+std::size_t adapters(const char* kind) {
+  std::error_code none;
+  const std::filesystem::directory_iterator first(kind, none);
+  return static_cast<std::size_t>(std::distance(first, std::filesystem::directory_iterator()));
+}
+bool has_adapter(const char* kind) { return adapters(kind) != 0; }
+
+constexpr const char* infiniband = "/sys/class/infiniband";
+
+// Whether this host has a network whose adapter reads registered memory; tcp does not need registration.
+bool has_registering_network() {
+  return std::ranges::any_of(std::array{infiniband, "/sys/class/cxi", "/sys/class/kgni"}, has_adapter);
+}
+
+// Which memory is exposed to RDMA.
+struct exposure {
+  bool shares = false;     // memory of UCX that emulated nodes share
+  bool registers = false;  // the memory of the options
+  std::string why_not;     // see why_no_rdma()
+};
+
+exposure wanted_exposure(const options& wanted) {
+  if (wanted.memory.empty() || wanted.rdma == rdma_use::off) return {};
+  if (wanted.rdma == rdma_use::on) return {.shares = wanted.emulated, .registers = true, .why_not = {}};
+  // Between emulated nodes only if the user has named another network than ours.
+  if (wanted.emulated && variable_of_environment("UCX_TLS") == nullptr) return {};
+  exposure found{.shares = wanted.emulated, .registers = false, .why_not = {}};
+  if (!has_adapter(infiniband)) return found;
+  if (ucx_reports_transports())
+    found.why_not = why_not_registered(wanted, adapters(infiniband), limits_of_this_process());
+  else
+    found.why_not = "UCX " + std::to_string(ucx_version()[0]) + "." + std::to_string(ucx_version()[1]) +
+                    " does not report whether an adapter carries out puts; UCX 1.14 and newer do";
+  found.registers = found.why_not.empty();
+  return found;
+}
+
 // Destroys an object of UCX by this function.
 template <auto function>
 struct ended_by {
@@ -65,6 +105,7 @@ class ucx final : public transport {
             std::size_t bytes, order wanted) override;
   void fetch(const incoming& announced, void* destination, fetching& then) override;
   [[nodiscard]] remote_memory* remote() override { return memory_.get(); }
+  [[nodiscard]] std::string why_no_rdma() const override { return memory_ ? memory_->why_not() : why_no_rdma_; }
   bool progress() override;
   bool arm() override { return library.ucp_worker_arm(worker_.get()) == UCS_OK; }
   [[nodiscard]] bool arm_misses_events() const override { return has_verbs_; }
@@ -84,6 +125,7 @@ class ucx final : public transport {
   ucs_status_t connect(peer& to);
   ucp_ep_h connection(int peer);
   void listen(listener& to);
+  void expose(const options& wanted, exposure& how);
 
   receiver& receiver_;
   std::size_t rendezvous_from_;  // bytes of payload
@@ -92,6 +134,7 @@ class ucx final : public transport {
   // rxe). Adapters of Mellanox remember how far UCX has read.
   bool has_verbs_;
   int event_fd_ = -1;
+  std::string why_no_rdma_;
   std::vector<peer> peers_;
   std::array<listener, kinds> listeners_;
   // Destroyed in reverse order, and before the members above, which UCX may still call.
@@ -99,33 +142,6 @@ class ucx final : public transport {
   std::unique_ptr<ucp_worker, ended_by<&ucx_library::ucp_worker_destroy>> worker_;
   std::unique_ptr<ucx_memory> memory_;
 };
-
-// Whether memory may be exposed. Between emulated nodes it may only if the user has named another network than ours.
-bool may_expose(const options& wanted) {
-  if (wanted.memory.empty() || wanted.rdma == rdma_use::off) return false;
-  if (wanted.rdma == rdma_use::on) return true;
-  return wanted.emulated && variable_of_environment("UCX_TLS");
-}
-
-bool has_adapter(const char* kind) {
-  std::error_code none;
-  return std::filesystem::directory_iterator(kind, none) != std::filesystem::directory_iterator();
-}
-
-constexpr const char* infiniband = "/sys/class/infiniband";
-
-// Whether this host has a network whose adapter reads registered memory; tcp does not need registration.
-bool has_registering_network() {
-  return std::ranges::any_of(std::array{infiniband, "/sys/class/cxi", "/sys/class/kgni"}, has_adapter);
-}
-
-using version = std::array<unsigned, 2>;
-bool is_between(version first, version end) {
-  version here{};
-  unsigned patch = 0;
-  library.ucp_get_version(here.data(), &here[1], &patch);
-  return first <= here && here < end;
-}
 
 // Lull's settings of UCX, where the user has set none. `registers`: UCX caches registrations of memory.
 void set_defaults(const options& wanted, bool registers, ucp_config_t* config) {
@@ -144,7 +160,8 @@ void set_defaults(const options& wanted, bool registers, ucp_config_t* config) {
   set("KEEPALIVE_INTERVAL", "1s", "monitor UCX's connections");
   // Without a cache of registrations, UCX 1.16 to 1.21 crash if a peer dies during a large message that carries a key of
   // memory (https://github.com/openucx/ucx/pull/11485). These protocols send none.
-  if (registers || !is_between({1, 16}, {1, 22})) return;
+  const version_of_ucx here = ucx_version();
+  if (registers || here < version_of_ucx{1, 16} || here >= version_of_ucx{1, 22}) return;
   set("PROTO_ENABLE", "n", "select UCX's protocols");
   set("RNDV_SCHEME", "put_zcopy", "select UCX's protocol of large messages");
 }
@@ -166,9 +183,9 @@ ucx::ucx(receiver& to, const options& wanted)
       has_verbs_(has_adapter(infiniband)),
       peers_(static_cast<std::size_t>(wanted.processes)),
       listeners_{} {
-  const bool exposes = may_expose(wanted);
   const bool registers = !wanted.emulated && !wanted.one_host && has_registering_network();
   load_ucx(registers);
+  exposure exposes = wanted_exposure(wanted);
   const library_environment of_tcp(settings_of_tcp(wanted));
   ucp_config_t* config = nullptr;
   check(library.ucp_config_read(nullptr, nullptr, &config), "read UCX's settings");
@@ -177,7 +194,8 @@ ucx::ucx(receiver& to, const options& wanted)
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
-  if (exposes) params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
+  if (exposes.shares || exposes.registers) params.features |= UCP_FEATURE_RMA;
+  if (exposes.shares) params.features |= UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;  // Lull uses none of an adapter
   params.estimated_num_eps = peers_.size();
   params.name = "lull";
   ucp_context_h context = nullptr;
@@ -196,7 +214,15 @@ ucx::ucx(receiver& to, const options& wanted)
     listeners_[kind] = {this, kind};
     listen(listeners_[kind]);
   }
-  if (exposes) memory_ = ucx_memory::expose(context, wanted, [this](int peer) { return connection(peer); });
+  if (exposes.shares || exposes.registers) expose(wanted, exposes);
+  if (!memory_) why_no_rdma_ = std::move(exposes.why_not);
+}
+
+void ucx::expose(const options& wanted, exposure& how) try {
+  memory_ = ucx_memory::expose(context_.get(), wanted, how.registers, [this](int peer) { return connection(peer); });
+} catch (const error& refused) {
+  if (wanted.rdma == rdma_use::on) throw;
+  how.why_not = refused.what();
 }
 
 void ucx::listen(listener& to) {

@@ -1,1 +1,1 @@
-lull_unit_test(transport transport/conformance_test.cpp)
+lull_unit_test(transport transport/conformance_test.cpp transport/registration_test.cpp)
