@@ -164,6 +164,7 @@ libfabric_transport::libfabric_transport(receiver& to, const options& wanted)
       peers_(static_cast<std::size_t>(wanted.processes)),
       endpoint_(wanted, may_expose(wanted), sizeof(head) + largest_header) {
   part_bytes_ = std::min<std::uint64_t>(endpoint_.info().ep_attr->max_msg_size, largest_part);
+  libfabric_memory::check_locked_memory(endpoint_);
   listen();
   if (may_expose(wanted)) expose(wanted);
 }

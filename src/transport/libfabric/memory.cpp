@@ -1,14 +1,18 @@
 #include "transport/libfabric/memory.hpp"
 
 #include <rdma/fi_rma.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 
 #include <string>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/pages.hpp"
 #include "base/received_bytes.hpp"
 #include "transport/address.hpp"
+#include "transport/registration.hpp"
 
 namespace lull::transport {
 namespace {
@@ -25,9 +29,11 @@ libfabric_memory::libfabric_memory(endpoint& over, const options& wanted)
       peers_(static_cast<std::size_t>(wanted.processes)) {
   const auto mode = static_cast<unsigned>(over.info().domain_attr->mr_mode);
   fid_mr* made = nullptr;
-  check_libfabric(fi_mr_reg(over.domain(), memory_.data(), memory_.size(), FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 1, 0,
-                            &made, nullptr),
-                  action, fix);
+  const auto status = fi_mr_reg(over.domain(), memory_.data(), memory_.size(), FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 1,
+                                0, &made, nullptr);
+  if (status != 0)
+    throw usage_error(std::string(action) + " of " + size_in_words(memory_.size()) + " with the network",
+                      libfabric_answer(status) + "; " + limit_in_words(limits_of_this_process().locked_bytes), fix);
   registration_.reset(made);
   if ((mode & FI_MR_ENDPOINT) != 0) {
     check_libfabric(fi_mr_bind(made, &over.get()->fid, 0), action, fix);
@@ -37,6 +43,22 @@ libfabric_memory::libfabric_memory(endpoint& over, const options& wanted)
   if (key_ == FI_KEY_NOTAVAIL)
     throw error(action, std::string("keys of ") + over.provider() + " are longer than 8 bytes", "set LULL_RDMA=off");
   if ((mode & FI_MR_VIRT_ADDR) != 0) base_ = reinterpret_cast<std::uint64_t>(memory_.data());
+}
+
+void libfabric_memory::check_locked_memory(endpoint& over) {
+  const std::uint64_t limit = limits_of_this_process().locked_bytes;
+  if (!over.facts().by_itself || limit >= bytes_of_network_buffers) return;
+  const std::size_t bytes = limit / page_size() * page_size() + page_size();
+  void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return;
+  fid_mr* trial = nullptr;
+  const auto status = fi_mr_reg(over.domain(), pages, bytes, FI_SEND | FI_RECV, 0, 0, 0, &trial, nullptr);
+  if (status == 0) fi_close(&trial->fid);
+  munmap(pages, bytes);
+  if (status != 0)
+    throw usage_error("start libfabric",
+                      limit_in_words(limit) + ", and the buffers of the network need 128 MiB of locked memory",
+                      "raise ulimit -l, or name a provider that locks no memory: LULL_LIBFABRIC_PROVIDER=tcp");
 }
 
 void libfabric_memory::append_key(std::vector<std::byte>& address) const {

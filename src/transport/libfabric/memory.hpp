@@ -23,6 +23,10 @@ class libfabric_memory final : public remote_memory {
   // Registers the memory. Throws lull::error if that is refused.
   libfabric_memory(endpoint& over, const options& wanted);
 
+  // Throws lull::error if the provider's adapter locks memory and this process may not lock enough of it: messages would
+  // fail when the library registers its buffers.
+  static void check_locked_memory(endpoint& over);
+
   // Appends what others need to reach the memory; they pass it to set_peer().
   void append_key(std::vector<std::byte>& address) const;
   void set_peer(int peer, fi_addr_t address, std::span<const std::byte> key);
