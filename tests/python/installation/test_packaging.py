@@ -15,7 +15,15 @@ from places import TOP
 PACKAGING = TOP / "packaging"
 PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text())
 SPACK = (PACKAGING / "spack" / "lull" / "package.py").read_text()
-IN_SPACK = {"OTF2": "otf2", "ZSTD": "zstd", "HDF5": "hdf5", "PMIX": "pmix", "UCX": "ucx", "HWLOC": "hwloc"}
+IN_SPACK = {
+    "OTF2": "otf2",
+    "ZSTD": "zstd",
+    "HDF5": "hdf5",
+    "PMIX": "pmix",
+    "UCX": "ucx",
+    "LIBFABRIC": "libfabric",
+    "HWLOC": "hwloc",
+}
 IN_SPACK |= {"OPENMPI": "openmpi", "MPI_": "openmpi"}
 
 
