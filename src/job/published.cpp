@@ -118,7 +118,7 @@ bool published::read_table(const segment_name& where, std::size_t processes) {
   constexpr std::int64_t second_ns = 1'000'000'000;
   if (where.pid == 0) return false;
   try {
-    const descriptor memory = open_peer(where);
+    const descriptor memory = open_peer(where, sizeof(table_head));
     head_ = mapping(memory.get(), sizeof(table_head));
     const table_head& head = head_of(head_);
     if (head.nonce != where.nonce) return false;

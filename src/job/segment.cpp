@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -117,15 +118,18 @@ void segment::close() {
   name_.fd = -1;
 }
 
-descriptor open_peer(const segment_name& peer) {
+descriptor open_peer(const segment_name& peer, std::size_t bytes) {
   const std::string path = "/proc/" + std::to_string(peer.pid) + "/fd/" + std::to_string(peer.fd);
   descriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!fd) throw error(action_on(peer), path + ": " + describe_errno(errno), fix);
+  struct stat found {};  // an access beyond the end of a mapped file raises SIGBUS
+  if (fstat(fd.get(), &found) != 0 || found.st_size < static_cast<off_t>(bytes))
+    throw error(action_on(peer), "another process has that id", fix);
   return fd;
 }
 
 mapping map_peer(const segment_name& peer, std::size_t bytes) {
-  mapping theirs(open_peer(peer).get(), bytes);
+  mapping theirs(open_peer(peer, bytes).get(), bytes);
   std::uint64_t nonce = 0;
   std::memcpy(&nonce, theirs.data(), sizeof nonce);
   if (nonce != peer.nonce) throw error(action_on(peer), "another process has that id", fix);

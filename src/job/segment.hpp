@@ -60,8 +60,8 @@ class segment {
   segment_name name_;
 };
 
-// Opens a peer's segment. Throws lull::error if it cannot be opened.
-[[nodiscard]] descriptor open_peer(const segment_name& peer);
+// Opens a peer's segment. Throws lull::error if it cannot be opened or has fewer bytes: another file may have its name.
+[[nodiscard]] descriptor open_peer(const segment_name& peer, std::size_t bytes);
 // Maps a peer's segment. Throws lull::error if it cannot be opened or has another nonce.
 [[nodiscard]] mapping map_peer(const segment_name& peer, std::size_t bytes);
 

@@ -36,6 +36,13 @@ TEST(segment, another_process_under_the_same_id_is_noticed) {
   EXPECT_THROW((void)map_peer(impostor, 4096), error);
 }
 
+TEST(segment, a_file_that_is_too_short_is_not_mapped) {
+  segment s;
+  const mapping own = s.map_own(4096);
+  EXPECT_THROW((void)map_peer(s.name(), 8192), error);
+  EXPECT_TRUE(open_peer(s.name(), 4096));
+}
+
 TEST(segment, its_size_need_not_be_one_of_pages) {
   segment s;
   const mapping own = s.map_own(page_size() + 100);
