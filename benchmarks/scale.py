@@ -1,4 +1,4 @@
-"""What does a PE take, and how does that grow with their number? (`make bench-scale`)
+"""How much memory, how many descriptors and how much CPU time does a PE take? (`make bench-scale`)
 
 A program whose PEs report their own memory, descriptors and CPU time after the start, and after each has sent a message
 to every other. On one node PEs share memory; with a node for each PE they are connected by UCX's or libfabric's tcp.

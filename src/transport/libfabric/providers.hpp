@@ -28,7 +28,7 @@ struct provider_facts {
 
 // In the order in which they are preferred.
 inline constexpr std::array providers{
-    // Slingshot. Messages from FI_CXI_RDZV_THRESHOLD (16 KiB) on use a rendezvous, of which 256 at most are under way.
+    // Slingshot. Messages from FI_CXI_RDZV_THRESHOLD (16 KiB) on use a rendezvous, at most 256 of them at a time.
     // Its manual describes a race of fi_trywait() with another thread.
     provider_facts{
         .name = "cxi", .is_fabric = true, .by_itself = true, .piece = std::size_t{12} << 10U, .misses_wakeups = true},
@@ -45,19 +45,19 @@ inline constexpr std::array providers{
     provider_facts{.name = "", .is_fabric = false, .by_itself = false},
 };
 
-// Never taken unless named: shm reaches no other host, psm3 stands beside tcp and verbs, and lnx and ucx stand above
+// Never taken unless named: shm reaches no other host, psm3 uses the adapters of tcp and verbs, and lnx and ucx use
 // other providers and libraries.
 inline constexpr std::array only_if_named{std::string_view("shm"), std::string_view("lnx"), std::string_view("psm3"),
                                           std::string_view("ucx")};
 
-// Never taken, because messages were lost or stood still with 1.17. tcp stands for each of them.
+// Never taken, because messages were lost or never arrived with 1.17; tcp does the same work.
 struct unusable_provider {
   std::string_view name, because;
 };
 inline constexpr std::array unusable{
     // Of many messages that wait, it drops some that were injected. It looks at a header (MSG_PEEK) until all 24 bytes
     // are there; if the kernel holds only a part of it in a receive buffer that is full, the sender's window stays shut.
-    unusable_provider{"sockets", "it loses messages, or stands still, when many are sent both ways"},
+    unusable_provider{"sockets", "it loses messages, or hangs, when two processes send many to each other"},
     unusable_provider{"udp", "it loses large messages"},
     unusable_provider{"net", "it does not wake a process that sleeps"},
 };

@@ -1,4 +1,4 @@
-// The memory and the contexts of random sequences: the model of both, and what this PE has under way.
+// The memory and the contexts of random sequences: the model of both, and the operations of this PE that are not complete.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -41,7 +41,7 @@ inline void scrub(block& source) { std::fill(source.begin(), source.end(), std::
 // Bytes of PE `to` that only PE `from` changes.
 struct part {
   int from, to;
-  std::size_t place, granule;  // a stamp stands for this many bytes
+  std::size_t place, granule;  // bytes that share a stamp
   block model;
   std::vector<stamp> written, read;
   bool frozen = false;
@@ -132,7 +132,7 @@ class parts {
         EXPECT(s_, shmem_signal_fetch(signal_word(from, which)) == signals_of(from, s_.r.me).model[which]);
     EXPECT(s_, shmem_signal_fetch(shared_word()) == shared_sum(s_.r.me));
   }
-  void begin_phase() {  // in which nothing is under way yet
+  void begin_phase() {  // no operation has begun
     for (part& p : all_) {
       p.frozen = false;
       std::ranges::fill(p.written, stamp{});

@@ -259,7 +259,7 @@ class sequences {
   void read(dice& d, part& p, const ranges& at, std::size_t channel, bool blocking) {
     complete_writes(d, p, at);
     if (blocking) return;
-    for (const auto& [begin, size] : at)  // one stamp stands for all reads of a byte
+    for (const auto& [begin, size] : at)  // all reads of a byte share one stamp
       for (std::size_t i = p.first(begin); i < p.last(begin, size); ++i)
         if (p.read[i].channel != channel) streams_.complete(d, p, p.read[i]);
     const stamp now = streams_.next(p.from, channel);

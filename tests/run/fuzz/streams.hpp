@@ -1,4 +1,4 @@
-// The contexts of random sequences: their sessions, fences and quiets, and what this PE has under way through them.
+// The contexts of random sequences: their sessions, fences and quiets, and the operations of this PE through them that are not complete.
 #pragma once
 #include <array>
 #include <list>

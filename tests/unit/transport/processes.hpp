@@ -123,8 +123,8 @@ class process final : receiver {
   static void end_after(int seconds) {
     signal(SIGALRM, [](int) {
       if (standing != nullptr)
-        std::fprintf(stderr, "process %d stands still: %zu messages received, %zu not sent, %d meetings\n",
-                     standing->me_, standing->received_messages.size(), standing->waiting_, standing->rounds_);
+        std::fprintf(stderr, "process %d hangs: %zu messages received, %zu not sent, %d meetings\n", standing->me_,
+                     standing->received_messages.size(), standing->waiting_, standing->rounds_);
       _exit(2);
     });
     const itimerval once{.it_interval = {}, .it_value = {.tv_sec = seconds, .tv_usec = 0}};
