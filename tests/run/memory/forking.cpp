@@ -49,7 +49,10 @@ class child {
     CHECK(write(until_[1], "e", 1) == 1);
     close(until_[1]);
     int status = 1;
-    CHECK(waitpid(process_, &status, 0) == process_ && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    const pid_t ended = waitpid(process_, &status, 0);
+    if (ended != process_ || status != 0)
+      std::fprintf(stderr, "PE %d: its child ended with status %#x\n", shmem_my_pe(), static_cast<unsigned>(status));
+    CHECK(ended == process_ && status == 0);
   }
 
  private:
