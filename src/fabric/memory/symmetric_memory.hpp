@@ -21,6 +21,7 @@
 #include "fabric/operations/accumulate.hpp"
 #include "job/layout.hpp"
 #include "job/segment.hpp"
+#include "job/shared_lock.hpp"
 #include "wait/doorbell.hpp"
 
 namespace lull::fabric {
@@ -29,7 +30,7 @@ namespace lull::fabric {
 struct pe_header {
   std::uint64_t nonce;
   wait::doorbell bell;
-  shared_lock accumulating;
+  job::shared_lock accumulating;
 };
 
 class symmetric_memory {

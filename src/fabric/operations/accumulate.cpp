@@ -62,13 +62,4 @@ void apply_axpy(const axpy& how, void* target, const void* source, std::size_t b
   }
 }
 
-void shared_lock::open() {
-  pthread_mutexattr_t shared;
-  pthread_mutexattr_init(&shared);
-  pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
-  pthread_mutexattr_setrobust(&shared, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_init(&mutex_, &shared);
-  pthread_mutexattr_destroy(&shared);
-}
-
 }  // namespace lull::fabric

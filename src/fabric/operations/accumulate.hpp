@@ -3,10 +3,8 @@
 // A lock in the PE's segment serialises the updates of its memory, so accumulates from any number of PEs and from its
 // own progress thread may overlap. They are not atomic with respect to puts, gets and atomics.
 #pragma once
-#include <pthread.h>
 
 #include <array>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,20 +21,5 @@ struct axpy {  // the type of the elements, and the factor in that type
 
 // target[i] += factor · source[i] for the elements in `bytes` bytes. No alignment is required.
 void apply_axpy(const axpy& how, void* target, const void* source, std::size_t bytes);
-
-// A lock between processes that share memory. Its holder waits for nothing else. If the holder dies, the next process
-// gets the lock: the job is about to end and must not hang.
-class shared_lock {
- public:
-  void open();  // once, by the owner of the memory, before its first use
-  void lock() {
-    if (pthread_mutex_lock(&mutex_) == EOWNERDEAD) [[unlikely]]
-      pthread_mutex_consistent(&mutex_);
-  }
-  void unlock() { pthread_mutex_unlock(&mutex_); }
-
- private:
-  pthread_mutex_t mutex_;
-};
 
 }  // namespace lull::fabric

@@ -16,6 +16,7 @@
 #include "fabric/protocol/hooks.hpp"
 #include "fabric/protocol/messages.hpp"
 #include "fabric/protocol/pending_acks.hpp"
+#include "job/shared_lock.hpp"
 #include "transport/transport.hpp"
 
 namespace lull::fabric {
@@ -25,7 +26,7 @@ class sender;
 // The memory of this PE that others may access, and the lock of its accumulates.
 struct served_memory {
   std::span<std::byte> bytes;
-  shared_lock& accumulating;
+  job::shared_lock& accumulating;
   [[nodiscard]] bool contains(const void* address) const {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     return at - reinterpret_cast<std::uintptr_t>(bytes.data()) < bytes.size();

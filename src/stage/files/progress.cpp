@@ -1,22 +1,19 @@
 #include "stage/files/progress.hpp"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <span>
-#include <string>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/futex.hpp"
 #include "base/pages.hpp"
-#include "stage/link/node_socket.hpp"
+#include "stage/link/node_memory.hpp"
 
 namespace lull::stage {
 namespace {
@@ -35,12 +32,6 @@ descriptor new_pages(std::size_t bytes) {
   return made;
 }
 
-// The PID namespace: process ids are comparable only within one; 0: unknown.
-std::uint64_t namespace_of_processes() {
-  struct stat found {};
-  return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
-}
-
 bool lives(pid_t process) noexcept { return process == 0 || kill(process, 0) == 0 || errno != ESRCH; }
 
 // So long it may take until a process writes by itself what its server has not.
@@ -49,41 +40,12 @@ constexpr std::int64_t lost_server_timeout_ns = 10'000'000'000;
 }  // namespace
 
 std::shared_ptr<progress> progress::of_node(exchange& others) {
-  const std::vector<std::string> nodes = nodes_by_rank(others);
-  std::vector<int> ranks;
-  for (std::size_t rank = 0; rank < nodes.size(); ++rank)
-    if (nodes[rank] == others.node()) ranks.push_back(static_cast<int>(rank));
-  const bool is_first = ranks.front() == others.rank();
-  listening_socket listening;
-  if (is_first) listening = listen_on_node(static_cast<int>(ranks.size()));
-  const auto messages = others.all(std::as_bytes(std::span(listening.name)));
-  descriptor to_first;
-  if (!is_first) {
-    const std::vector<std::byte>& name = messages[static_cast<std::size_t>(ranks.front())];
-    to_first = connect_to({reinterpret_cast<const char*>(name.data()), name.size()});
-  }
-  const std::uint64_t namespace_here = namespace_of_processes();
-  // all live processes have connected
-  const auto namespaces = others.all(std::as_bytes(std::span(&namespace_here, 1)));
-  const bool can_see_all = namespace_here != 0 && std::ranges::all_of(ranks, [&](int rank) {
-                             return std::ranges::equal(namespaces[static_cast<std::size_t>(rank)],
-                                                       std::as_bytes(std::span(&namespace_here, 1)));
-                           });
+  node_memory shared = share_with_node(others, [](std::size_t processes) { return new_pages(bytes_for(processes)); });
+  if (!shared.pages) return nullptr;
   try {
-    std::shared_ptr<progress> made;
-    constexpr std::byte pages{1};
-    if (is_first) {
-      made = std::make_shared<progress>(std::move(ranks));
-      while (const descriptor other = accept_from(listening.socket))
-        (void)send_message(other, {&pages, 1}, {{made->pages_.get()}}, true);
-    } else {
-      std::array<std::byte, 1> text;
-      socket_message got = receive_message(to_first, text, true);
-      if (got.state != transfer::done || !got.passed[0]) return nullptr;
-      made = std::make_shared<progress>(std::move(got.passed[0]), std::move(ranks));
-    }
+    auto made = std::make_shared<progress>(std::move(shared.pages), std::move(shared.ranks));
     made->pages_ = {};  // mapped everywhere, or soon
-    if (can_see_all) made->of(others.rank()).process = getpid();
+    if (shared.one_pid_namespace) made->of(others.rank()).process = getpid();
     return made;
   } catch (const error&) {
     return nullptr;
@@ -99,7 +61,7 @@ client_progress& progress::at(std::size_t place) const {
   return reinterpret_cast<client_progress*>(mapped_.data())[place];
 }
 
-const std::atomic<std::uint32_t>& progress::busy() const { return at(0).busy; }
+std::atomic<std::uint32_t>& progress::busy() const { return at(0).busy; }
 
 client_progress& progress::of(int rank) const {
   return at(static_cast<std::size_t>(std::ranges::lower_bound(ranks_, rank) - ranks_.begin()) + 1);

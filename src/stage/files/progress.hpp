@@ -43,7 +43,7 @@ class progress {
   explicit progress(const std::vector<int>& ranks);    // new ones; throws lull::error
   progress(descriptor pages, std::vector<int> ranks);  // pages of another process; throws lull::error
 
-  [[nodiscard]] const std::atomic<std::uint32_t>& busy() const;  // sum over all processes
+  [[nodiscard]] std::atomic<std::uint32_t>& busy() const;  // sum over all processes
   [[nodiscard]] client_progress& of(int rank) const;
 
   void begin(int rank) const noexcept;

@@ -5,6 +5,7 @@
 
 #include "fabric/operations/accumulate.hpp"
 #include "fabric/operations/amo.hpp"
+#include "job/shared_lock.hpp"
 
 namespace lull::fabric {
 namespace {
@@ -33,9 +34,10 @@ TEST(amo, a_narrow_word_wraps_and_its_neighbour_is_untouched) {
 }
 
 TEST(shared_lock, goes_to_the_next_where_its_holder_has_died) {
-  void* const memory = mmap(nullptr, sizeof(shared_lock), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const memory =
+      mmap(nullptr, sizeof(job::shared_lock), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
-  auto& lock = *static_cast<shared_lock*>(memory);
+  auto& lock = *static_cast<job::shared_lock*>(memory);
   lock.open();
   const pid_t holder = fork();
   if (holder == 0) {
@@ -47,7 +49,7 @@ TEST(shared_lock, goes_to_the_next_where_its_holder_has_died) {
     lock.lock();
     lock.unlock();
   }
-  munmap(memory, sizeof(shared_lock));
+  munmap(memory, sizeof(job::shared_lock));
 }
 
 }  // namespace

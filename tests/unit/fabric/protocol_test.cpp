@@ -52,7 +52,7 @@ std::unique_ptr<transport::transport> over_libfabric(transport::receiver& to, in
 
 struct station {
   std::vector<std::byte> memory = std::vector<std::byte>(memory_bytes);
-  shared_lock accumulating;
+  job::shared_lock accumulating;
   outstanding sent;
   std::function<void()> changed = [] {};
   protocol messages;

@@ -22,7 +22,7 @@ constexpr std::size_t least = 4096;
 
 struct station {
   std::vector<std::byte> memory = std::vector<std::byte>(memory_bytes);
-  shared_lock accumulating;
+  job::shared_lock accumulating;
   outstanding sent;
   int changes = 0;
   protocol messages;
