@@ -19,8 +19,16 @@ inline constexpr std::array stage{
             "itself, or drop the file, which is counted and reported. cheapest: wait or write it itself, whichever has "
             "cost less so far; this is the default if LULL_STAGE is auto."},
     setting{"LULL_STAGE_FSYNC", setting_type::choice, "1", "0|1",
-            "Whether a file is flushed to the disk (fsync) before it gets its name. Without it, late errors of a "
+            "Whether a file of one process is flushed to the disk (fsync) before it gets its name. Without it, late "
+            "errors of a "
             "network file system may go unnoticed."},
+    setting{"LULL_STAGE_CLOSE", setting_type::choice, "go", "go|wait",
+            "When MPI_File_close returns for a file that several processes write: at once, while later calls that open "
+            "or name the file wait until it is written, or when it is written, so that every other program sees it, "
+            "too."},
+    setting{"LULL_STAGE_SYNC", setting_type::choice, "wait", "wait|order",
+            "When MPI_File_sync returns: when everything is on the disk, or at once, after which the order of writes "
+            "still holds for all processes, but a failure of the machine may lose what was not written."},
     setting{"LULL_STAGE_PYTHON", setting_type::text, "python3", "",
             "Python interpreter that runs plug-ins of a simulation's output; Lull must be installed for it. `lull "
             "stage` sets its own."},

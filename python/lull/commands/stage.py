@@ -44,6 +44,17 @@ from lull.stage.selection import selected
     help="Whether a file is synced to disk before it gets its name (LULL_STAGE_FSYNC).",
 )
 @click.option(
+    "--close",
+    type=click.Choice(["go", "wait"]),
+    help="Whether MPI_File_close waits until a file that several processes write is written (LULL_STAGE_CLOSE).",
+)
+@click.option(
+    "--sync",
+    "file_sync",
+    type=click.Choice(["wait", "order"]),
+    help="Whether MPI_File_sync waits, or only orders writes (LULL_STAGE_SYNC).",
+)
+@click.option(
     "--objective",
     type=click.Choice(["time", "energy", "edp"]),
     help="What the model minimizes (LULL_STAGE_OBJECTIVE).",
@@ -65,12 +76,14 @@ def stage(
     buffer: str | None,
     when_full: str | None,
     sync: bool | None,
+    close: str | None,
+    file_sync: str | None,
     objective: str | None,
     storage_limit: str | None,
     figures: Path | None,
     command: tuple[str, ...],
 ) -> NoReturn:
-    """Run COMMAND; APPROACH decides which processes write the HDF5 and netCDF-4 files of its MPI programs.
+    """Run COMMAND; APPROACH decides which processes write the HDF5, netCDF-4 and MPI-IO files of its MPI programs.
 
     Dedicated ranks write for the others; the program sees a smaller MPI_COMM_WORLD and writes the same files.
     COMMAND replaces the process of lull, so signals reach it directly and its exit code is its own:
@@ -80,7 +93,17 @@ def stage(
         lull stage --approach auto -- mpirun -n 16 ./app
         lull measure -- lull stage --approach time-partitioning -- mpirun -n 15 ./app
     """
-    request = StageRequest(approach, buffer, when_full, sync, storage_limit, (figures,) if figures else (), objective)
+    request = StageRequest(
+        approach,
+        buffer,
+        when_full,
+        sync,
+        storage_limit,
+        (figures,) if figures else (),
+        objective,
+        close=close,
+        file_sync=file_sync,
+    )
     request, why = selected(request, command, os.environ)
     environment = staged_by(request, os.environ, command=command)
     os.environ.update({name: value for name, value in environment.items() if name.startswith("LULL_STAGE")})

@@ -250,6 +250,17 @@ class OutputAmount(Model):
     bytes: int = Field(ge=0)
 
 
+class SharedOutput(Model):
+    """Files that several processes write together, by MPI-IO; sums over processes."""
+
+    calls: int = Field(ge=0, default=0)  # writes of the program
+    pieces: int = Field(ge=0, default=0)  # of these: contiguous ranges of the file
+    bytes: int = Field(ge=0, default=0)  # of these
+    reads: int = Field(ge=0, default=0)  # of the program
+    reads_waited: int = Field(ge=0, default=0)  # of these, for pieces that were not written yet
+    declined: int = Field(ge=0, default=0)  # calls that the MPI library carried out
+
+
 class OutputClients(Model):
     """The computing processes of a job whose output is staged; sums over them."""
 
@@ -266,6 +277,7 @@ class OutputClients(Model):
     declined: int = Field(ge=0, default=0)  # files of kinds that are not staged
     late: int = Field(ge=0, default=0)  # files still open when MPI ended
     appended: int = Field(ge=0, default=0)  # files that were reopened for changes
+    shared: SharedOutput = SharedOutput()
 
 
 class OutputServers(Model):
@@ -278,6 +290,7 @@ class OutputServers(Model):
     cpu_s: float = Field(ge=0)
     written: OutputAmount
     failed: int = Field(ge=0)  # files that could not be written
+    shared_writes: int = Field(ge=0, default=0)  # calls of the system for files that several processes write together
 
 
 class Output(Model):

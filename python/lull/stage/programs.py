@@ -1,4 +1,4 @@
-"""The environment that stages the files that a command's MPI programs write by HDF5."""
+"""The environment that stages the files that a command's MPI programs write by HDF5 or MPI-IO."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class StageRequest:
     storage_limit: str | None = None
     figures: tuple[Path, ...] = ()
     objective: str | None = None
+    close: str | None = None
+    file_sync: str | None = None
 
     def settings(self) -> dict[str, str]:
         """The environment variables of the request.
@@ -51,6 +53,8 @@ class StageRequest:
             "LULL_STAGE_STORAGE_LIMIT": self.storage_limit,
             "LULL_STAGE_FIGURES": ":".join(str(path.absolute()) for path in self.figures) or None,
             "LULL_STAGE_OBJECTIVE": self.objective,
+            "LULL_STAGE_CLOSE": self.close,
+            "LULL_STAGE_SYNC": self.file_sync,
         }
         return {variable: value for variable, value in given.items() if value is not None}
 

@@ -66,6 +66,54 @@ enum {
 };
 enum { MPI_COMM_TYPE_SHARED = 221 };
 enum { MPI_LOCK_EXCLUSIVE = 301 };
+// Files.
+enum {
+  MPI_ERR_ACCESS = 20,
+  MPI_ERR_IO = 35,
+  MPI_ERR_NO_MEM = 39,
+  MPI_ERR_NO_SPACE = 41,
+  MPI_ERR_QUOTA = 44,
+  MPI_ERR_READ_ONLY = 45,
+};
+enum {
+  MPI_MODE_APPEND = 1,
+  MPI_MODE_DELETE_ON_CLOSE = 4,
+  MPI_MODE_RDONLY = 16,
+  MPI_MODE_SEQUENTIAL = 64,
+};
+enum {
+  MPI_SEEK_CUR = 401,
+  MPI_SEEK_END = 402,
+  MPI_SEEK_SET = 403,
+};
+// Constructors of datatypes.
+enum {
+  MPI_ORDER_C = 12,
+  MPI_ORDER_FORTRAN = 15,
+  MPI_DISTRIBUTE_NONE = 16,
+  MPI_DISTRIBUTE_BLOCK = 17,
+  MPI_DISTRIBUTE_CYCLIC = 18,
+  MPI_DISTRIBUTE_DFLT_DARG = 19,
+};
+enum {
+  MPI_COMBINER_NAMED = 101,
+  MPI_COMBINER_DUP = 102,
+  MPI_COMBINER_CONTIGUOUS = 103,
+  MPI_COMBINER_VECTOR = 104,
+  MPI_COMBINER_HVECTOR = 105,
+  MPI_COMBINER_INDEXED = 106,
+  MPI_COMBINER_HINDEXED = 107,
+  MPI_COMBINER_INDEXED_BLOCK = 108,
+  MPI_COMBINER_HINDEXED_BLOCK = 109,
+  MPI_COMBINER_STRUCT = 110,
+  MPI_COMBINER_SUBARRAY = 111,
+  MPI_COMBINER_DARRAY = 112,
+  MPI_COMBINER_F90_REAL = 113,
+  MPI_COMBINER_F90_COMPLEX = 114,
+  MPI_COMBINER_F90_INTEGER = 115,
+  MPI_COMBINER_RESIZED = 116,
+  MPI_COMBINER_VALUE_INDEX = 117,
+};
 // Predefined attributes of a communicator.
 enum {
   MPI_TAG_UB = 501,
@@ -141,6 +189,26 @@ int MPI_Group_free(MPI_Group* group);
 int MPI_Get_count_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
 int MPI_Test_cancelled(const MPI_Status* status, int* flag);
 int MPI_Type_size(MPI_Datatype datatype, int* size);
+int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint* lb, MPI_Aint* extent);
+int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint* true_lb, MPI_Aint* true_extent);
+int MPI_Type_get_envelope(MPI_Datatype datatype, int* num_integers, int* num_addresses, int* num_datatypes,
+                          int* combiner);
+int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int integers[],
+                          MPI_Aint addresses[], MPI_Datatype datatypes[]);
+
+typedef int(MPI_Grequest_query_function)(void* extra_state, MPI_Status* status);
+typedef int(MPI_Grequest_free_function)(void* extra_state);
+typedef int(MPI_Grequest_cancel_function)(void* extra_state, int complete);
+int MPI_Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_function* free_fn,
+                       MPI_Grequest_cancel_function* cancel_fn, void* extra_state, MPI_Request* request);
+int MPI_Grequest_complete(MPI_Request request);
+int MPI_Status_set_elements(MPI_Status* status, MPI_Datatype datatype, int count);
+int MPI_Status_set_cancelled(MPI_Status* status, int flag);
+
+int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence);
+int MPI_File_get_position(MPI_File fh, MPI_Offset* offset);
+int MPI_File_get_size(MPI_File fh, MPI_Offset* size);
+int MPI_File_call_errhandler(MPI_File fh, int errorcode);
 
 #ifdef __cplusplus
 }

@@ -33,6 +33,27 @@ SPECIAL = {
 }
 
 
+# Staged MPI-IO: src/mpi/files/files.hpp has these under this name, and a template for each kind of data function.
+FILES = {
+    "MPI_File_open": "open",
+    "MPI_File_close": "close",
+    "MPI_File_delete": "remove",
+    "MPI_File_set_view": "set_view",
+    "MPI_File_seek": "seek",
+    "MPI_File_get_position": "get_position",
+    "MPI_File_get_size": "get_size",
+    "MPI_File_set_size": "set_size",
+    "MPI_File_preallocate": "preallocate",
+    "MPI_File_sync": "sync",
+    "MPI_File_set_atomicity": "set_atomicity",
+}
+DATA_FUNCTIONS = [
+    (re.compile(r"MPI_File_i?write(_at)?(_all)?(_begin)?(_c)?"), "write"),
+    (re.compile(r"MPI_File_write(_at)?_all_end"), "end_write"),
+    (re.compile(r"MPI_File_i?(read|write)(_\w+)?"), "by_library"),
+]
+
+
 @dataclass(frozen=True)
 class Declared:
     """A function as a header declares it: the types of its parameters."""
@@ -55,14 +76,19 @@ def type_of(parameter: str) -> str:
 
 
 def declarations(text: str) -> list[Declared]:
-    """The functions that take a communicator, each once, in the header's order."""
+    """The functions that take a communicator or a file, each once, in the header's order."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     found: dict[str, Declared] = {}
     for name, parameters in re.findall(r"\bint\s+(MPI_\w+)\s*\(([^()]*)\)", text):
         one = Declared(name, tuple(type_of(parameter) for parameter in parameters.split(",")))
-        if one.communicators:
+        if one.communicators or "MPI_File" in one.types:
             found.setdefault(name, one)
     return list(found.values())
+
+
+def data_template(name: str) -> str | None:
+    """The template that reads or writes data of a file by this function."""
+    return next((template for pattern, template in DATA_FUNCTIONS if pattern.fullmatch(name)), None)
 
 
 def worlds(interface: Interface, headers: str) -> str:
@@ -72,7 +98,12 @@ def worlds(interface: Interface, headers: str) -> str:
     for name in interface.names():
         if name in SPECIAL:
             rows.append(f"    as_any({SPECIAL[name]}),")
-        elif name in declared and name not in REAL_WORLD:
+        elif name in FILES:
+            rows.append(f"    as_any(files::{FILES[name]}),")
+        elif name in declared and (template := data_template(name)):
+            types = ", ".join(declared[name].types[1:])
+            rows.append(f"    as_any(files::{template}<function::{name}, {types}>),")
+        elif name in declared and name not in REAL_WORLD and declared[name].communicators:
             one = declared[name]
             types = ", ".join(one.types)
             rows.append(f"    as_any(translated<function::{name}, {one.communicators:#x}, {types}>),")
@@ -80,7 +111,7 @@ def worlds(interface: Interface, headers: str) -> str:
             rows.append("    nullptr,")
     head = [
         MADE,
-        '#include "mpi/roles/world.hpp"\n',
+        '#include "mpi/files/files.hpp"\n#include "mpi/roles/world.hpp"\n',
         "namespace lull::mpi {\n",
         "const any_function in_our_world[] = {",
     ]

@@ -16,6 +16,7 @@
 
 #include "base/blocked_signals.hpp"
 #include "base/settings.hpp"
+#include "mpi/files/files.hpp"
 #include "mpi/roles/exchange.hpp"
 #include "mpi/roles/exit_handlers.hpp"
 #include "mpi/roles/world.hpp"
@@ -126,6 +127,7 @@ void set_aside() noexcept try {
     world_of_program = clients;
   }
   staging->join(all);
+  stage_files(*staging);
 } catch (const std::exception& problem) {
   fmt::print(stderr, "lull: {}\n", problem.what());
   std::fflush(stderr);
@@ -164,6 +166,7 @@ int init_thread(int* argc, char*** argv, int required, int* provided) {
 int finalize() {
   if (staging != nullptr) {
     mpi_exchange clients(world_of_program);
+    end_of_files();
     staging->leave(clients);
     staging = nullptr;
     if (world_of_program != predefined.comm_world) LULL_LIBRARY(MPI_Comm_free)(&world_of_program);

@@ -59,6 +59,7 @@ void write_figures(const std::string& file, const std::string& json) {
 
 amount& amount::operator+=(const amount& other) { return add_fields(*this, other); }
 other_files& other_files::operator+=(const other_files& other) { return add_fields(*this, other); }
+shared_figures& shared_figures::operator+=(const shared_figures& other) { return add_fields(*this, other); }
 client_figures& client_figures::operator+=(const client_figures& other) { return add_fields(*this, other); }
 server_figures& server_figures::operator+=(const server_figures& other) { return add_fields(*this, other); }
 
@@ -81,6 +82,12 @@ std::string table_of(const plan& how, const job_figures& all) {
   if (others.declined + others.late + others.appended > 0)
     text += fmt::format("  {} of kinds that are not staged, {} open when MPI ended, {} opened again to be changed\n",
                         counted(others.declined, "file"), others.late, others.appended);
+  if (const shared_figures& shared = clients.shared; shared.calls + shared.declined > 0)
+    text += fmt::format(
+        "  files of several processes: {} of {} became {} of the servers; {} of {} waited; {} left to the MPI "
+        "library\n",
+        counted(shared.calls, "write"), counted(shared.pieces, "piece"), counted(servers.shared_writes, "write"),
+        shared.reads_waited, counted(shared.reads, "read"), counted(shared.declined, "call"));
   if (clients.dropped.files > 0)
     text += fmt::format("  {} dropped, {:.1f} MB: the buffer was full\n", counted(clients.dropped.files, "file"),
                         static_cast<double>(clients.dropped.bytes) * 1e-6);
@@ -110,7 +117,14 @@ std::string json_of(const plan& how, const job_figures& all) {
                                   {"too_large", clients.too_large},
                                   {"declined", clients.others.declined},
                                   {"late", clients.others.late},
-                                  {"appended", clients.others.appended}}},
+                                  {"appended", clients.others.appended},
+                                  {"shared",
+                                   {{"calls", clients.shared.calls},
+                                    {"pieces", clients.shared.pieces},
+                                    {"bytes", clients.shared.bytes},
+                                    {"reads", clients.shared.reads},
+                                    {"reads_waited", clients.shared.reads_waited},
+                                    {"declined", clients.shared.declined}}}}},
                                 {"servers",
                                  {{"processes", servers.processes},
                                   {"wall_s", seconds(servers.wall_ns)},
@@ -118,7 +132,8 @@ std::string json_of(const plan& how, const job_figures& all) {
                                   {"write_s", seconds(servers.writing_ns)},
                                   {"cpu_s", seconds(servers.cpu_ns)},
                                   {"written", output(servers.written)},
-                                  {"failed", servers.failed}}}}
+                                  {"failed", servers.failed},
+                                  {"shared_writes", servers.shared_writes}}}}
              .dump() +
          "\n";
 }

@@ -35,6 +35,17 @@ struct other_files {
   other_files& operator+=(const other_files& other);
 };
 
+// Files that several processes write together (shared/shared_files.hpp), of one client.
+struct shared_figures {
+  std::uint64_t calls = 0;         // writes of the program
+  std::uint64_t pieces = 0;        // of these
+  std::uint64_t bytes = 0;         // of these
+  std::uint64_t reads = 0;         // of the program
+  std::uint64_t reads_waited = 0;  // of these, for pieces that were not written yet
+  std::uint64_t declined = 0;      // calls that the program's library carried out, after everything before was written
+  shared_figures& operator+=(const shared_figures& other);
+};
+
 // Figures of one client, or the sum over several.
 struct client_figures {
   int processes = 0;
@@ -47,6 +58,7 @@ struct client_figures {
   amount dropped;
   std::uint64_t too_large = 0;        // files among these that are larger than the client's share of the buffer
   other_files others;                 // also among these
+  shared_figures shared;              // its bytes are also among those handed over
   model::output_turns_by_room turns;  // if they were the client's choice (when_full::cheapest)
   client_figures& operator+=(const client_figures& other);
   [[nodiscard]] std::int64_t computing_ns() const { return wall_ns - stalled_ns - writing_ns; }
@@ -63,7 +75,8 @@ struct server_figures {
   std::int64_t writing_ns = 0;
   std::int64_t cpu_ns = 0;
   amount written;
-  std::uint64_t failed = 0;  // files
+  std::uint64_t failed = 0;         // files
+  std::uint64_t shared_writes = 0;  // calls of the system for files that several processes write together
   server_figures& operator+=(const server_figures& other);
 };
 

@@ -57,6 +57,8 @@ plan plan_of_settings() {
                       ? when_full::cheapest
                       : policy_of(setting_text("LULL_STAGE_WHEN_FULL"));
   wanted.objective = objective_of(setting_text("LULL_STAGE_OBJECTIVE"));
+  wanted.close_waits = setting_text("LULL_STAGE_CLOSE") == "wait";
+  wanted.sync_waits = setting_text("LULL_STAGE_SYNC") == "wait";
   wanted.sync = setting_text("LULL_STAGE_FSYNC") == "1";
   wanted.storage_bytes_per_s = setting_size("LULL_STAGE_STORAGE_LIMIT");
   wanted.storage_writers = setting_real("LULL_STAGE_STORAGE_WRITERS");
@@ -64,6 +66,8 @@ plan plan_of_settings() {
 }
 
 const approach_name& name_of(approach how) { return *std::ranges::find(names, how, &approach_name::how); }
+
+bool shares_files(const plan& wanted) { return wanted.how == approach::dedicated_cores; }
 
 std::string name_of(const plan& wanted) {
   const approach_name& name = name_of(wanted.how);

@@ -39,6 +39,8 @@ struct plan {
   int count = 1;
   std::size_t buffer_bytes = std::size_t{1} << 30U;  // that one server may have outstanding; each client has its share
   when_full policy = when_full::wait;
+  bool close_waits = false;             // MPI_File_close, until the file is written
+  bool sync_waits = true;               // MPI_File_sync, likewise
   bool sync = true;                     // fsync a file before it gets its name
   std::size_t storage_bytes_per_s = 0;  // limit for the processes on a machine together; 0: none
   double storage_writers = 0;           // number that reaches half of it together; 0: any number reaches all
@@ -52,6 +54,9 @@ struct plan {
 
 // From LULL_STAGE (default: time partitioning; auto: by_model) and LULL_STAGE_... Throws usage_error.
 [[nodiscard]] plan plan_of_settings();
+
+// Whether servers write the files that several processes write together (shared/), for jobs on one node.
+[[nodiscard]] bool shares_files(const plan& wanted);
 
 // As in LULL_STAGE: "dedicated-cores=2".
 [[nodiscard]] std::string name_of(const plan& wanted);

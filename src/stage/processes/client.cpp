@@ -43,8 +43,10 @@ std::string random_mark() {
 
 class client::state {
  public:
-  state(const plan& wanted, joined server, std::size_t share, int rank, storage_limit own_storage)
+  state(const plan& wanted, joined server, std::size_t share, int rank, storage_limit own_storage,
+        std::shared_ptr<directory> of_node)
       : storage(std::move(own_storage)),
+        shared(std::move(of_node), {wanted.close_waits, wanted.sync_waits}, storage),
         policy_(wanted.policy),
         sync_(wanted.sync),
         server_(std::move(server)),
@@ -87,6 +89,7 @@ class client::state {
   std::mutex mutex;
   client_figures figures;
   storage_limit storage;
+  node_files shared;
 
  private:
   enum class turn { hand_over, write_here, drop };
@@ -405,7 +408,10 @@ void client::state::leave() {
   const std::int64_t begin = now_ns() - figures.writing_ns;
   if (served() && !outstanding_.empty()) server_.up->say(remark::ends, next_);
   while (!outstanding_.empty() && take_answer(true)) continue;
+  shared.finish();
   figures.stalled_ns += now_ns() - figures.writing_ns - begin;
+  shared.add_to(figures);
+  for (std::string& line : shared.failures()) note_failure(std::move(line));
   figures.processes = 1;
   figures.wall_ns = now_ns() - begin_ns_;
   figures.cpu_ns = process_cpu_ns() - begin_cpu_ns_;
@@ -443,11 +449,14 @@ std::unique_ptr<client> client::join(const plan& wanted, const roles& all, excha
   if (has_servers) joint_account::let_servers_meet(all, others);
   storage_limit storage(wanted.storage_bytes_per_s, wanted.storage_writers, others);
   const auto how_far = has_servers ? progress::of_node(others) : nullptr;
+  std::shared_ptr<directory> files =
+      shares_files(wanted) ? directory::of_node(wanted.buffer_bytes, all, others) : nullptr;
+  if (files && how_far) files->count_busy_in(&how_far->busy());
   joined server = row_of(wanted.how).join(wanted, all, others, how_far);
   std::size_t share = 0;
   if (server.up) share = wanted.buffer_bytes / all.clients_of(all.server_of(others.rank())).size();
-  return std::unique_ptr<client>(
-      new client(std::make_unique<state>(wanted, std::move(server), share, others.rank(), std::move(storage))));
+  return std::unique_ptr<client>(new client(
+      std::make_unique<state>(wanted, std::move(server), share, others.rank(), std::move(storage), std::move(files))));
 }
 
 client::client(std::unique_ptr<state> own) : state_(std::move(own)) {}
@@ -519,6 +528,8 @@ std::int64_t client::wrote_itself(std::int64_t begin_ns, std::uint64_t bytes) {
   state_->wrote_itself(took, bytes);
   return took;
 }
+
+node_files& client::shared() const noexcept { return state_->shared; }
 
 void client::count(const other_files& others) {
   const std::scoped_lock lock(state_->mutex);

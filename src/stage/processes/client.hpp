@@ -27,6 +27,7 @@
 #include "stage/approaches/roles.hpp"
 #include "stage/files/staged_file.hpp"
 #include "stage/link/exchange.hpp"
+#include "stage/shared/node_files.hpp"
 
 namespace lull::stage {
 
@@ -82,6 +83,8 @@ class client {
   // The program has written a file by itself since `begin_ns`; the table at the end of the run needs this. Waits for a
   // limited storage. Returns the duration in ns.
   std::int64_t wrote_itself(std::int64_t begin_ns, std::uint64_t bytes);
+  // Files that several processes write together.
+  [[nodiscard]] node_files& shared() const noexcept;
   // Further counts for the table at the end.
   void count(const other_files& others);
   // Waits until everything that was handed over is written. Throws lull::error if anything was not: the process should

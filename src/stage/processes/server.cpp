@@ -1,8 +1,12 @@
 #include "stage/processes/server.hpp"
 
+#include <optional>
+
 #include "base/clock.hpp"
 #include "stage/approaches/approach.hpp"
 #include "stage/processes/joint_account.hpp"
+#include "stage/shared/directory.hpp"
+#include "stage/shared/piece_writer.hpp"
 
 namespace lull::stage {
 
@@ -10,7 +14,13 @@ int serve(const plan& wanted, const roles& all, exchange& others) {
   const std::int64_t begin_ns = now_ns(), begin_cpu_ns = process_cpu_ns();
   joint_account account(all, others);
   const storage_limit storage(wanted.storage_bytes_per_s, wanted.storage_writers, others);
-  served done = row_of(wanted.how).serve(wanted, all, others, progress::of_node(others), storage);
+  const auto of_node = progress::of_node(others);
+  const auto files = shares_files(wanted) ? directory::of_node(wanted.buffer_bytes, all, others) : nullptr;
+  if (files && of_node) files->count_busy_in(&of_node->busy());
+  std::optional<server_thread> pieces;
+  if (files) pieces.emplace(files, files->position(), storage);
+  served done = row_of(wanted.how).serve(wanted, all, others, of_node, storage);
+  if (pieces) done.own += pieces->finish();
   done.own.processes = 1;
   done.own.wall_ns = now_ns() - begin_ns;
   done.own.cpu_ns = process_cpu_ns() - begin_cpu_ns;

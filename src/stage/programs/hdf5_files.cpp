@@ -185,7 +185,7 @@ void wait_for(files& of, std::uint32_t count) {
   see_to_files(of);
 }
 
-// Waits for files that other processes of this node have handed over. False: one of them will not be written.
+// Waits for whole files that other processes of this node have handed over. False: one of them will not be written.
 bool wait_for_others(files& of, const file_identity* place) {
   const client* const by = of.client_of_handlers;
   if (by == nullptr || by->wait_for_others(place)) return true;
@@ -204,7 +204,12 @@ void wait_for_mark_of(const char* path) {
   syscall(SYS_close, opened);
 }
 
-int use(const struct stat* found, lull_path_use how) {
+// Also for those that several processes write together; null: any.
+void wait_for_shared(files& of, const file_identity* place) {
+  if (const client* const by = of.client_of_handlers) by->shared().wait_outside(place);
+}
+
+int use_whole(const struct stat* found, lull_path_use how) {
   files& of = all();
   const file_identity file{found->st_dev, found->st_ino};
   const files_under_way::found which = of.under_way.find(file);
@@ -229,6 +234,12 @@ int use(const struct stat* found, lull_path_use how) {
   return -1;
 }
 
+int use(const struct stat* found, lull_path_use how) {
+  const file_identity file{found->st_dev, found->st_ino};
+  wait_for_shared(all(), &file);
+  return use_whole(found, how);
+}
+
 void describe(struct stat* found, int by_hdf5) {
   const files_under_way::found which = all().under_way.find({found->st_dev, found->st_ino});
   struct stat memory {};
@@ -251,6 +262,7 @@ int before_removal() {
   files& of = all();
   const client* const by = of.client_of_handlers;
   if (by == nullptr) return 0;
+  wait_for_shared(of, nullptr);
   wait_for(of, by->latest());
   if (wait_for_others(of, nullptr) && !by->has_failures()) return 0;
   report_plainly(
@@ -261,6 +273,7 @@ int before_removal() {
 void before_other_programs() {
   files& of = all();
   if (const client* const by = of.client_of_handlers) {
+    wait_for_shared(of, nullptr);
     wait_for(of, by->latest());
     (void)wait_for_others(of, nullptr);
   }
@@ -300,6 +313,7 @@ std::optional<staged_file> begin(files& of, const hdf5_library& library, const c
     decline(of, name, why);
     return std::nullopt;
   }
+  of.by->shared().wait_for(name);
   of.under_way.forget([&](std::uint32_t count) { return of.by->is_written(count); });
   return of.by->begin_file(name, (flags & exclusive) != 0);
 }
@@ -337,6 +351,7 @@ hdf5_id create(const hdf5_library& library, const char* name, unsigned flags, hd
       if (fails_now(of)) return -1;
       stages = of.stages && of.by != nullptr && name != nullptr;
     }
+    if (writes_by_mpi(library, access)) return library.create(name, flags, creation, access);
     if (stages) offered = offer(of, begin(of, library, name, flags, access));
   } catch (const std::exception& problem) {
     const locked here(of);
@@ -437,6 +452,7 @@ void stop() {
     const std::uint32_t latest = of.by->latest();
     if (!of.by->wait_for(latest)) of.by->see_to_files();
     report_failures(of);
+    of.by->shared().finish();
     if (of.by->failed() == 0 && !of.missed) return;
   } catch (const std::exception& problem) {
     report(problem);
@@ -447,15 +463,26 @@ void stop() {
 
 }  // namespace
 
-not_the_program::not_the_program() {
+not_the_program::not_the_program() { enter_own_calls(); }
+not_the_program::~not_the_program() { exit_own_calls(); }
+
+void enter_own_calls() noexcept {
   if (front.enter != nullptr) front.enter();
 }
-not_the_program::~not_the_program() {
+
+void exit_own_calls() noexcept {
   if (front.exit != nullptr) front.exit();
 }
 
 void begin_own_thread() {
   if (front.enter != nullptr || find_front()) front.enter();
+}
+
+void complete_whole_file(const std::string& path) {
+  struct stat found {};
+  if (all().client_of_handlers != nullptr && syscall(SYS_newfstatat, AT_FDCWD, path.c_str(), &found, 0) == 0 &&
+      S_ISREG(found.st_mode))
+    (void)use_whole(&found, lull_path_content);
 }
 
 bool stage_hdf5_files(client& by, bool stages, bool reports) {

@@ -13,6 +13,7 @@
 // that HDF5 calls, may call the hooks: no lock is held while HDF5 runs.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "stage/processes/client.hpp"
 
@@ -37,12 +38,17 @@ class not_the_program {
   not_the_program& operator=(const not_the_program&) = delete;
 };
 
+void enter_own_calls() noexcept;
+void exit_own_calls() noexcept;
+
 // Makes all further path calls of this thread Lull's own.
 void begin_own_thread();
 
 // Starts staging. `stages`: false: only counts; `reports`: this process reports what cannot be staged, once for each
 // reason. False: the front is not loaded.
 [[nodiscard]] bool stage_hdf5_files(client& by, bool stages, bool reports);
+// Waits until a file that a single process wrote is in its place.
+void complete_whole_file(const std::string& path);
 // Ends staging; the program itself writes those files that HDF5 still has open. Call before the client leaves.
 file_counts end_staging_hdf5_files();
 

@@ -55,8 +55,14 @@ const char* why_not_staged(const hdf5_library& library, unsigned flags, hdf5_id 
   if (driver_of == nullptr) return "this HDF5 does not report its driver";
   const hdf5_id driver = driver_of(access);
   if (driver >= 0 && driver == default_driver(library, access, driver_of)) return nullptr;
-  return driver >= 0 && driver == mpi_driver(library) ? "several processes share the file (MPI-IO)"
-                                                      : "the program has chosen another driver than HDF5's default";
+  return "the program has chosen another driver than HDF5's default";
+}
+
+bool writes_by_mpi(const hdf5_library& library, hdf5_id access) {
+  const auto driver_of = in<hdf5_id(hdf5_id)>(library, "H5Pget_driver");
+  if (driver_of == nullptr || access == default_list) return false;
+  const hdf5_id driver = driver_of(access);
+  return driver >= 0 && driver == mpi_driver(library);
 }
 
 }  // namespace lull::stage

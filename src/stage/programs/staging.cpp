@@ -132,6 +132,11 @@ class staging_of_program final : public staging {
     say(problem.what());
   }
 
+  shared_files* files() noexcept override { return client_ ? &client_->shared() : nullptr; }
+  void complete_file(const std::string& path) noexcept override { complete_whole_file(path); }
+  void begin_own_calls() noexcept override { enter_own_calls(); }
+  void end_own_calls() noexcept override { exit_own_calls(); }
+
   void leave(exchange& clients) noexcept override try {
     if (client_ == nullptr) return;
     outlet_of_process = nullptr;
@@ -143,6 +148,7 @@ class staging_of_program final : public staging {
       fail(problem.what());
     }
     for (const std::string& line : client_->failures()) fail(line);
+    const std::uint64_t shared_writes = client_->shared().calls();
     client_.reset();
     counts mine;
     mine.figures.processes = 1;
@@ -152,7 +158,8 @@ class staging_of_program final : public staging {
     mine.figures.wrote_itself = {files.written_by_program, files.bytes};
     mine.figures.wrote_itself += outlet_->handed_over;
     mine.figures.others = files.others;
-    mine.created = files.created + static_cast<std::int64_t>(outlet_->handed_over.files);
+    mine.created = files.created + static_cast<std::int64_t>(shared_writes) +
+                   static_cast<std::int64_t>(outlet_->handed_over.files);
     const counts sum = sum_of(clients.all(std::as_bytes(std::span(&mine, 1))));
     if (is_reporter_) report(sum);
   } catch (const std::exception& problem) {
@@ -163,10 +170,10 @@ class staging_of_program final : public staging {
   // Servers print the cost of their clients' output.
   void report(const counts& sum) const {
     if (sum.created == 0)
-      say(
-          fmt::format("stage the program's output by {}: HDF5 wrote no file; either the program writes none, or HDF5 "
-                      "is linked statically into it: link it with the shared library",
-                      name_of(plan_)));
+      say(fmt::format(
+          "stage the program's output by {}: neither HDF5 nor MPI-IO wrote a file; either the program writes "
+          "none, or one of the two is linked statically into it: link it with the shared library",
+          name_of(plan_)));
     else if (!sets_aside_)
       stage::report(plan_, {sum.figures, {}, static_cast<int>(std::set(nodes_.begin(), nodes_.end()).size())});
   }

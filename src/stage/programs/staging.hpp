@@ -5,11 +5,14 @@
 //   staging->is_server()  →  exit code = staging->serve(all)
 //   otherwise             →  staging->join(all), and when the program ends its MPI, staging->leave(clients)
 //
-// Between join() and leave() the files that the program writes by HDF5 are handed over (hdf5_files.hpp).
+// Between join() and leave() the files that the program writes by HDF5 are handed over (hdf5_files.hpp), and what it
+// writes by MPI-IO (mpi/files/), through files().
 #pragma once
+#include <string>
 #include <vector>
 
 #include "stage/link/exchange.hpp"
+#include "stage/shared/shared_files.hpp"
 
 namespace lull::stage {
 
@@ -25,6 +28,13 @@ class staging {
   // Collective over all processes, each calling one of the two. No exception leaves them.
   [[nodiscard]] virtual int serve(exchange& all) noexcept = 0;  // an exit code, or cannot_serve
   virtual void join(exchange& all) noexcept = 0;
+  // Files that several processes write together, from join() to leave(); null: no servers write them.
+  [[nodiscard]] virtual shared_files* files() noexcept = 0;
+  // Waits until a file that a single process wrote, by HDF5, is in its place.
+  virtual void complete_file(const std::string& path) noexcept = 0;
+  // Between the two, path calls of this thread are not the program's own: they wait for no file.
+  virtual void begin_own_calls() noexcept = 0;
+  virtual void end_own_calls() noexcept = 0;
   // Collective over the clients. Returns when everything that was handed over is written or reported as a failure;
   // after a failure the process does not exit with 0.
   virtual void leave(exchange& clients) noexcept = 0;

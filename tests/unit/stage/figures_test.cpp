@@ -39,9 +39,10 @@ TEST(figures, as_json_have_what_the_table_has) {
     "clients": {"processes": 2, "wall_s": 20, "compute_s": 16, "stall_s": 1, "write_s": 3, "cpu_s": 0,
                 "handed_over": {"files": 9, "bytes": 900}, "wrote_itself": {"files": 1, "bytes": 100},
                 "dropped": {"files": 0, "bytes": 0}, "too_large": 0,
-                "declined": 0, "late": 0, "appended": 0},
+                "declined": 0, "late": 0, "appended": 0,
+                "shared": {"calls": 0, "pieces": 0, "bytes": 0, "reads": 0, "reads_waited": 0, "declined": 0}},
     "servers": {"processes": 1, "wall_s": 10, "idle_s": 6, "write_s": 4, "cpu_s": 0,
-                "written": {"files": 9, "bytes": 900}, "failed": 0}})"));
+                "written": {"files": 9, "bytes": 900}, "failed": 0, "shared_writes": 0}})"));
 }
 
 TEST(figures, say_which_files_are_not_staged) {

@@ -1,0 +1,206 @@
+#include "stage/shared/directory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <new>
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/futex.hpp"
+#include "base/pages.hpp"
+#include "stage/link/node_memory.hpp"
+
+namespace lull::stage {
+namespace {
+
+constexpr std::size_t smallest_arena = std::size_t{64} << 10U;
+
+int position_in(const std::vector<int>& ranks, int rank) {
+  return static_cast<int>(std::ranges::lower_bound(ranks, rank) - ranks.begin());
+}
+
+}  // namespace
+
+std::size_t directory::offset_of_arenas() { return round_up(sizeof(shared), page_size()); }
+
+descriptor directory::new_pages(std::size_t processes, std::size_t arena_bytes) {
+  descriptor made(memfd_create("lull-stage-shared", MFD_CLOEXEC));
+  int failed = made ? allocate_pages(made.get(), offset_of_arenas()) : errno;
+  const std::size_t bytes = offset_of_arenas() + processes * arena_bytes;
+  if (failed == 0 && ftruncate(made.get(), static_cast<off_t>(bytes)) != 0) failed = errno;
+  if (failed != 0) throw error("share files that several processes write", describe_errno(failed));
+  const job::mapping mapped(made.get(), offset_of_arenas());
+  auto* const table = new (mapped.data()) shared;
+  table->lock.open();
+  for (job::shared_lock& one : table->writing) one.open();
+  return made;
+}
+
+std::shared_ptr<directory> directory::of_node(std::size_t buffer_bytes, const roles& all, exchange& others) {
+  const std::vector<std::string> nodes = nodes_by_rank(others);
+  if (std::set(nodes.begin(), nodes.end()).size() > 1 || nodes.size() > most_processes) return nullptr;
+  std::size_t clients = 1;  // most of one server
+  for (int rank = 0; rank < all.processes(); ++rank)
+    if (all.is_server(rank)) clients = std::max(clients, all.clients_of(rank).size());
+  const std::size_t arena = std::max(round_down(buffer_bytes / clients, page_size()), smallest_arena);
+  node_memory shared = share_with_node(others, [&](std::size_t processes) { return new_pages(processes, arena); });
+  const int server = all.server_of(others.rank());
+  std::shared_ptr<directory> made;
+  if (shared.pages) try {
+      made = std::make_shared<directory>(std::move(shared.pages), shared.ranks.size(), arena,
+                                         position_in(shared.ranks, others.rank()),
+                                         server == no_server ? no_server : position_in(shared.ranks, server));
+    } catch (const error&) {  // then nobody has one
+    }
+  const std::byte has_it{made ? std::uint8_t{1} : std::uint8_t{0}};
+  const auto have_it = others.all({&has_it, 1});
+  const bool all_have =
+      std::ranges::all_of(have_it, [](const auto& one) { return !one.empty() && one[0] == std::byte{1}; });
+  return all_have ? made : nullptr;
+}
+
+directory::directory(descriptor pages, std::size_t processes, std::size_t arena_bytes, int position, int server)
+    : pages_(std::move(pages)),
+      mapped_(pages_.get(), offset_of_arenas() + processes * arena_bytes),
+      processes_(processes),
+      arena_bytes_(arena_bytes),
+      position_(position),
+      server_(server) {}
+
+std::span<std::byte> directory::arena(int position) const {
+  return {mapped_.data() + offset_of_arenas() + static_cast<std::size_t>(position) * arena_bytes_, arena_bytes_};
+}
+
+int directory::allocate(std::size_t bytes) const {
+  const auto begin = static_cast<std::size_t>(arena(position_).data() - mapped_.data());
+  return fallocate(pages_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), static_cast<off_t>(bytes)) == 0
+             ? 0
+             : errno;
+}
+
+std::unique_lock<job::shared_lock> directory::lock() const {
+  std::unique_lock held(table().lock);
+  if (table().lock.was_abandoned()) count_again();
+  return held;
+}
+
+// A process has died while it changed the table. Its entry exists if `next` has passed it.
+void directory::count_again() const {
+  std::uint32_t pending = 0;
+  for (file_row& one : table().files) {
+    one.pending = 0;
+    one.first = one.last = 0;
+  }
+  for (std::uint64_t number = table().oldest; number < table().next; ++number) {
+    if (!is_pending(number)) continue;
+    file_entry& one = entry(number);
+    file_row& of = row(one.file);
+    one.next = 0;
+    if (of.first == 0)
+      of.first = number;
+    else
+      entry(of.last).next = number;
+    of.last = number;
+    ++of.pending;
+    ++pending;
+  }
+  table().pending = pending;
+}
+
+std::optional<int> directory::find(const file_identity& which) const noexcept {
+  for (std::size_t i = 0; i < most_files; ++i) {
+    const file_row& one = table().files[i];
+    if (one.inode == which.inode && one.device == which.device && one.pending != 0) return static_cast<int>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<int> directory::open(const file_identity& which, const std::string& path, std::int64_t size) {
+  std::optional<int> free;
+  for (int file = 0; file < static_cast<int>(most_files); ++file) {
+    file_row& one = row(file);
+    const bool in_use = one.opened > 0 || one.pending > 0;
+    if (in_use && one.inode == which.inode && one.device == which.device) {
+      ++one.opened;
+      return file;
+    }
+    if (!in_use && !free && (one.error == 0 || one.error_is_reported)) free = file;
+  }
+  if (!free || path.size() >= sizeof file_row::path) return std::nullopt;
+  file_row& made = row(*free);
+  ++made.generation;
+  made.opened = 1;
+  made.is_written = false;
+  made.size = size;
+  made.error = 0;
+  made.error_is_reported = false;
+  made.first = made.last = 0;
+  std::memcpy(made.path, path.c_str(), path.size() + 1);
+  made.device = which.device;
+  made.inode = which.inode;
+  return free;
+}
+
+std::uint64_t directory::add(file_entry one) {
+  file_row& of = row(one.file);
+  one.number = table().next;
+  one.pending = true;
+  one.next = 0;
+  entry(one.number) = one;
+  if (one.what == file_entry::kind::set_size)
+    of.size = one.size;
+  else if (one.pieces > 0)
+    of.size = std::max(of.size, one.bytes.end);
+  if (of.pending == 0)
+    of.first = one.number;
+  else
+    entry(of.last).next = one.number;
+  of.last = one.number;
+  if (of.pending++ == 0 && busy_ != nullptr) ++*busy_;
+  ++table().pending;
+  ++table().next;  // from here on it exists
+  ++table().work;
+  return one.number;
+}
+
+void directory::end(const file_entry& one, int error) {
+  entry(one.number).pending = false;
+  file_row& of = row(one.file);
+  int none = 0;
+  if (error != 0) of.error.compare_exchange_strong(none, error);
+  while (of.first != 0 && !is_pending(of.first)) of.first = entry(of.first).next;
+  while (table().oldest < table().next && !is_pending(table().oldest)) ++table().oldest;
+  --table().pending;
+  if (--of.pending == 0 && busy_ != nullptr) --*busy_;
+  ++table().changed;
+}
+
+std::span<const piece> directory::pieces_of(const file_entry& one) const {
+  return {reinterpret_cast<const piece*>(arena(one.owner).data() + one.place), one.pieces};
+}
+
+const file_entry* directory::pending_in(int file, const range& bytes, std::uint64_t before) const {
+  if (row(file).pending == 0) return nullptr;
+  for (std::uint64_t number = row(file).first; number != 0 && number < before; number = entry(number).next)
+    if (entry(number).pending && entry(number).bytes.overlaps(bytes)) return &entry(number);
+  return nullptr;
+}
+
+const file_entry* directory::pending_for(int file, std::uint64_t before) const {
+  const std::uint64_t first = row(file).pending != 0 ? row(file).first : 0;  // it is pending
+  return first != 0 && first < before ? &entry(first) : nullptr;
+}
+
+const file_entry* directory::pending_of(int owner, std::uint64_t before) const {
+  for (std::uint64_t number = table().oldest; number < before; ++number)
+    if (is_pending(number) && entry(number).owner == owner) return &entry(number);
+  return nullptr;
+}
+
+}  // namespace lull::stage

@@ -1,0 +1,154 @@
+// The files that the processes of a node write together, and what is under way to them: one table in memory that all of
+// them share, servers included, followed by an arena for each process.
+//
+// An entry is one write or one change of a file. Entries have numbers in the order in which they were handed over, over
+// all processes and files. An entry is pending until its server has carried it out. A process that dies leaves its
+// entries behind, and a server that dies leaves them to the clients (piece_writer.hpp).
+//
+// `changed` is a futex that increases with each entry that ends; `work` increases with each that is handed over.
+#pragma once
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "job/segment.hpp"
+#include "job/shared_lock.hpp"
+#include "stage/approaches/roles.hpp"
+#include "stage/files/claim.hpp"
+#include "stage/link/exchange.hpp"
+#include "stage/shared/pieces.hpp"
+#include "stage/shared/shared_files.hpp"
+
+namespace lull::stage {
+
+struct file_entry {
+  enum class kind : std::uint32_t {
+    open,      // the server opens the file, so that it can write it whatever happens to its name
+    write,     // pieces at `place` in the arena, followed by their bytes
+    set_size,  // to `size`
+    close,     // by the last process that had it open
+  };
+  std::uint64_t number = 0;
+  kind what = kind::open;
+  bool pending = false;
+  std::int32_t file = 0;
+  std::int32_t owner = 0;   // position of the process on its node
+  std::int32_t server = 0;  // likewise
+  range bytes = {0, 0};     // that it may change
+  std::uint64_t place = 0;
+  std::uint64_t pieces = 0;
+  std::uint64_t length = 0;  // bytes of data
+  std::int64_t size = 0;
+  collective_call of = {};
+  std::int64_t handed_over_ns = 0;
+  std::uint64_t next = 0;  // of the same file; 0: none
+};
+
+// Some fields are read without the lock, also in signal handlers.
+struct file_row {
+  std::atomic<dev_t> device = 0;
+  std::atomic<ino_t> inode = 0;
+  std::atomic<std::uint32_t> pending = 0;  // entries
+  std::uint32_t opened = 0;                // handles of all processes; 0, and nothing pending: the row is free
+  bool is_written = false;                 // a handle for writing has been opened
+  std::uint32_t generation = 0;            // counts the uses of the row
+  std::int64_t size = 0;                   // as all processes see it
+  std::atomic<int> error = 0;              // errno of the first failure
+  bool error_is_reported = false;
+  std::uint64_t first = 0, last = 0;  // entries, by number; those before the first pending one have ended
+  char path[PATH_MAX] = {};           // as at its first open
+};
+
+class directory {
+ public:
+  static constexpr std::size_t most_files = 256, most_entries = 4096, most_processes = 1024;
+
+  // Collective over all processes. Null if the memory could not be shared, or the processes are on several nodes.
+  [[nodiscard]] static std::shared_ptr<directory> of_node(std::size_t buffer_bytes, const roles& all, exchange& others);
+  // For tests: `processes` of one node, whose arenas have `arena_bytes`. Throws lull::error.
+  [[nodiscard]] static descriptor new_pages(std::size_t processes, std::size_t arena_bytes);
+  directory(descriptor pages, std::size_t processes, std::size_t arena_bytes, int position, int server);
+
+  [[nodiscard]] std::size_t processes() const { return processes_; }
+  [[nodiscard]] int position() const { return position_; }  // of this process on its node
+  [[nodiscard]] int server() const { return server_; }      // of this process, by position
+  [[nodiscard]] std::span<std::byte> arena(int position) const;
+  // Makes sure that the first bytes of this process's arena have memory. Returns 0 or errno.
+  [[nodiscard]] int allocate(std::size_t bytes) const;
+
+  // While it exists, the table does not change.
+  [[nodiscard]] std::unique_lock<job::shared_lock> lock() const;
+  // A server, as long as it lives, holds this; then the process that writes in its place.
+  [[nodiscard]] job::shared_lock& writing(int server) const {
+    return table().writing[static_cast<std::size_t>(server)];
+  }
+
+  // Whether this process is or was a server.
+  [[nodiscard]] bool serves(int position) const { return table().serves[static_cast<std::size_t>(position)]; }
+  void begin_serving(int position) const { table().serves[static_cast<std::size_t>(position)] = true; }
+
+  [[nodiscard]] file_row& row(int file) const { return table().files[static_cast<std::size_t>(file)]; }
+  // Without the lock: whether anything of this file is pending; of any file.
+  [[nodiscard]] std::optional<int> find(const file_identity& which) const noexcept;
+  [[nodiscard]] bool any_pending() const noexcept { return table().pending.load() != 0; }
+
+  // With the lock:
+  [[nodiscard]] std::optional<int> open(const file_identity& which, const std::string& path, std::int64_t size);
+  [[nodiscard]] bool is_full() const { return table().next - table().oldest >= most_entries; }
+  // Returns its number. There must be room.
+  std::uint64_t add(file_entry one);
+  void end(const file_entry& one, int error);
+  [[nodiscard]] std::uint64_t oldest() const { return table().oldest; }  // all entries before it have ended
+  [[nodiscard]] std::uint64_t next() const { return table().next; }
+  [[nodiscard]] file_entry& entry(std::uint64_t number) const { return table().entries[number % most_entries]; }
+  [[nodiscard]] bool is_pending(std::uint64_t number) const {
+    return entry(number).number == number && entry(number).pending;
+  }
+  [[nodiscard]] std::span<const piece> pieces_of(const file_entry& one) const;
+  // A pending entry before `before` that changes bytes of the file in this range, or of this process; null: none.
+  [[nodiscard]] const file_entry* pending_in(int file, const range& bytes, std::uint64_t before) const;
+  [[nodiscard]] const file_entry* pending_for(int file, std::uint64_t before) const;  // any change of the file
+  [[nodiscard]] const file_entry* pending_of(int owner, std::uint64_t before) const;
+
+  // Sleeping and waking, without the lock. A sleeper passes the value that it saw under the lock.
+  [[nodiscard]] std::atomic<std::uint32_t>& changed() const { return table().changed; }
+  [[nodiscard]] std::atomic<std::uint32_t>& work() const { return table().work; }
+  [[nodiscard]] std::atomic<std::uint32_t>& waiting() const { return table().waiting; }  // processes that wait
+  // Where the node counts files that are under way (progress::busy()); null: nowhere.
+  void count_busy_in(std::atomic<std::uint32_t>* busy) { busy_ = busy; }
+
+ private:
+  struct shared {
+    job::shared_lock lock;
+    std::atomic<std::uint32_t> changed = 0, work = 0, waiting = 0, pending = 0;
+    std::uint64_t next = 1, oldest = 1;  // numbers of entries; all before the oldest have ended
+    std::array<job::shared_lock, most_processes> writing;
+    std::array<std::atomic<bool>, most_processes> serves = {};
+    std::array<file_row, most_files> files;
+    std::array<file_entry, most_entries> entries;
+  };
+  [[nodiscard]] shared& table() const { return *reinterpret_cast<shared*>(mapped_.data()); }
+  [[nodiscard]] static std::size_t offset_of_arenas();
+  void count_again() const;
+
+  descriptor pages_;
+  job::mapping mapped_;
+  std::size_t processes_;
+  std::size_t arena_bytes_;
+  int position_;
+  int server_;
+  std::atomic<std::uint32_t>* busy_ = nullptr;
+};
+
+}  // namespace lull::stage

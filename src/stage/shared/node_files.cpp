@@ -1,0 +1,353 @@
+#include "stage/shared/node_files.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/futex.hpp"
+#include "base/pages.hpp"
+
+namespace lull::stage {
+namespace {
+
+using kind = file_entry::kind;
+
+constexpr std::int64_t look_again_ns = 50'000'000;
+// Of an arena, allocated and mapped before its first use.
+constexpr std::size_t warm_bytes = std::size_t{8} << 20U;
+constexpr std::size_t growth = std::size_t{4} << 20U;
+
+// By a direct system call: a hook would wait for the file.
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat found {};
+  if (syscall(SYS_newfstatat, AT_FDCWD, path.c_str(), &found, 0) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;
+  return found;
+}
+
+std::string real_path_of(const std::string& path) {
+  char* const real = realpath(path.c_str(), nullptr);
+  std::string made = real != nullptr ? real : path;
+  std::free(real);
+  return made;
+}
+
+}  // namespace
+
+node_files::node_files(std::shared_ptr<directory> of, settings how, storage_limit storage)
+    : of_(std::move(of)), how_(how), storage_(std::move(storage)) {}
+
+// Touches the first pages, of which the first writes then need no more.
+void node_files::start_arena() {
+  if (arena_) return;
+  const auto mine = of_->arena(of_->position());
+  arena_.emplace(mine.size());
+  const std::size_t warm = std::min(warm_bytes, mine.size());
+  if (of_->allocate(warm) != 0) return;
+  allocated_ = warm;
+#ifdef MADV_POPULATE_WRITE
+  (void)madvise(mine.data(), warm, MADV_POPULATE_WRITE);
+#endif
+}
+
+std::optional<int> node_files::open(const std::string& path, bool for_writing) {
+  if (!of_ || of_->server() < 0) return std::nullopt;
+  const auto found = status_of(path);
+  if (!found) return std::nullopt;
+  const std::string name = real_path_of(path);
+  std::optional<int> file;
+  bool is_first_writer = false;
+  {
+    const auto hold = of_->lock();
+    file = of_->open({found->st_dev, found->st_ino}, name, found->st_size);
+    if (!file) return std::nullopt;
+    is_first_writer = for_writing && !std::exchange(of_->row(*file).is_written, true);
+  }
+  if (for_writing) {
+    const std::lock_guard hold(mutex_);
+    start_arena();
+  }
+  if (is_first_writer) hand_over({.what = kind::open, .file = *file});
+  return file;
+}
+
+int node_files::close(int file) {
+  if (how_.close_waits) (void)wait(file, {});
+  const int failed = error(file);
+  bool is_last_writer = false;
+  {
+    const auto hold = of_->lock();
+    file_row& row = of_->row(file);
+    is_last_writer = row.opened == 1 && row.is_written;
+    if (!is_last_writer) --row.opened;
+  }
+  if (is_last_writer) {
+    hand_over({.what = kind::close, .file = file, .bytes = {}});
+    const auto hold = of_->lock();
+    --of_->row(file).opened;
+    const std::lock_guard own(mutex_);
+    ++figures_.handed_over.files;
+  }
+  return failed;
+}
+
+std::size_t node_files::most_bytes() const { return of_->arena(of_->position()).size() / 2; }
+std::size_t node_files::most_pieces() const { return most_bytes() / 2 / sizeof(piece); }
+
+std::byte* node_files::room(std::size_t pieces, std::size_t bytes) {
+  const std::int64_t begin_ns = now_ns();
+  std::optional<std::size_t> place;
+  // Each look under both locks: others of this process's threads may take what has become free.
+  const auto look = [&]() -> const file_entry* {
+    const std::lock_guard hold(mutex_);
+    arena_->release([&](std::uint64_t number) { return of_->is_pending(number); });
+    place = arena_->take(pieces * sizeof(piece) + bytes);
+    return place ? nullptr : of_->pending_of(of_->position(), of_->next());
+  };
+  while (!place) (void)wait_while(look);
+  const std::lock_guard hold(mutex_);
+  figures_.stalled_ns += now_ns() - begin_ns;
+  const std::size_t end = *place + pieces * sizeof(piece) + bytes;
+  if (end > allocated_) {
+    const std::size_t wanted = std::min(round_up(end, growth), of_->arena(of_->position()).size());
+    if (of_->allocate(wanted) != 0) {
+      arena_->give_back(*place);
+      return nullptr;
+    }
+    allocated_ = wanted;
+  }
+  return of_->arena(of_->position()).data() + *place + pieces * sizeof(piece);
+}
+
+void node_files::write(int file, std::span<const piece> pieces, std::byte* data, const collective_call& of) {
+  std::byte* const begin = data - pieces.size_bytes();
+  std::memcpy(begin, pieces.data(), pieces.size_bytes());
+  std::uint64_t bytes = 0;
+  for (const piece& one : pieces) bytes += static_cast<std::uint64_t>(one.length);
+  hand_over({.what = kind::write,
+             .file = file,
+             .bytes = range_of(pieces),
+             .place = static_cast<std::uint64_t>(begin - of_->arena(of_->position()).data()),
+             .pieces = pieces.size(),
+             .length = bytes,
+             .of = of});
+  const std::lock_guard hold(mutex_);
+  figures_.handed_over.bytes += bytes;
+  figures_.shared.calls += of.last ? 1 : 0;
+  figures_.shared.pieces += pieces.size();
+  figures_.shared.bytes += bytes;
+}
+
+void node_files::write_nothing(int file, const collective_call& of) {
+  if (of.name != 0 && of.processes > 1) hand_over({.what = kind::write, .file = file, .of = of});
+}
+
+void node_files::set_size(int file, std::int64_t bytes) {
+  std::int64_t before = 0;
+  {
+    const auto hold = of_->lock();
+    before = of_->row(file).size;
+  }
+  hand_over({.what = kind::set_size, .file = file, .bytes = {.begin = std::min(before, bytes)}, .size = bytes});
+}
+
+void node_files::hand_over(file_entry one) {
+  one.owner = of_->position();
+  one.server = of_->server();
+  for (;;) {
+    {
+      const auto hold = of_->lock();
+      if (!of_->is_full()) {
+        one.handed_over_ns = now_ns();
+        const std::uint64_t number = of_->add(one);
+        if (one.pieces > 0) {
+          const std::lock_guard own(mutex_);
+          arena_->belongs_to(one.place, number);
+        }
+        break;
+      }
+    }
+    (void)wait_while([&]() -> const file_entry* { return of_->is_full() ? &of_->entry(of_->oldest()) : nullptr; });
+  }
+  futex_wake(of_->work(), INT_MAX, futex_users::several_processes);
+}
+
+std::int64_t node_files::size(int file) {
+  const auto hold = of_->lock();
+  return of_->row(file).size;
+}
+
+void node_files::look_at_size(int file) {
+  for (;;) {
+    (void)wait(file, {});
+    const auto hold = of_->lock();
+    file_row& row = of_->row(file);
+    if (row.pending != 0) continue;
+    if (const auto found = status_of(row.path)) row.size = found->st_size;
+    return;
+  }
+}
+
+template <class Pending>
+bool node_files::wait_while(const Pending& pending) {
+  bool slept = false;
+  for (;;) {
+    std::uint32_t seen = 0;
+    int server = 0;
+    {
+      const auto hold = of_->lock();
+      const file_entry* const one = pending();
+      if (one == nullptr) break;
+      server = one->server;
+      seen = of_->changed();
+    }
+    if (!std::exchange(slept, true)) {
+      ++of_->waiting();
+      ++of_->work();
+      futex_wake(of_->work(), INT_MAX, futex_users::several_processes);
+      futex_wake(of_->changed(), INT_MAX, futex_users::several_processes);
+    }
+    if (!futex_wait(of_->changed(), seen, look_again_ns, futex_users::several_processes)) write_for_lost_server(server);
+  }
+  if (slept) --of_->waiting();
+  return slept;
+}
+
+// Does nothing if the server lives.
+void node_files::write_for_lost_server(int server) {
+  const std::lock_guard own(in_place_);
+  if (!of_->writing(server).try_lock()) return;
+  std::unique_ptr<piece_writer>& writer = in_place_of_[server];
+  if (!writer) writer = std::make_unique<piece_writer>(*of_, server, storage_);
+  while (writer->write_next(false)) continue;
+  of_->writing(server).unlock();
+}
+
+// Whether reading up to this byte would find the end of the file too early: a hole belongs to the file as soon as
+// something behind it has been handed over. With the lock.
+bool node_files::is_too_short(int file, std::int64_t end) const {
+  const file_row& row = of_->row(file);
+  if (row.pending == 0) return false;
+  const auto found = status_of(row.path);
+  return !found || found->st_size < std::min(end, row.size);
+}
+
+bool node_files::wait(int file, const range& bytes) {
+  const std::int64_t begin_ns = now_ns();
+  std::uint64_t before = 0;
+  range wanted = bytes;
+  const bool slept = wait_while([&] {
+    if (before == 0) {
+      before = of_->next();
+      if (is_too_short(file, bytes.end)) wanted.end = std::numeric_limits<std::int64_t>::max();
+    }
+    return of_->pending_in(file, wanted, before);
+  });
+  if (!slept) return false;
+  const std::lock_guard hold(mutex_);
+  figures_.stalled_ns += now_ns() - begin_ns;
+  return true;
+}
+
+void node_files::wait_outside(const file_identity* which) noexcept {
+  const auto pending = [&] { return which != nullptr ? of_->find(*which).has_value() : of_->any_pending(); };
+  if (!of_ || !pending()) return;
+  ++of_->waiting();
+  ++of_->work();
+  futex_wake(of_->work(), INT_MAX, futex_users::several_processes);
+  futex_wake(of_->changed(), INT_MAX, futex_users::several_processes);
+  while (pending()) {
+    const std::uint32_t seen = of_->changed();
+    if (!pending()) break;
+    if (futex_wait(of_->changed(), seen, look_again_ns, futex_users::several_processes)) continue;
+    for (int server = 0; server < static_cast<int>(of_->processes()); ++server)
+      if (of_->serves(server)) write_for_lost_server(server);
+  }
+  --of_->waiting();
+}
+
+void node_files::wait_for(const std::string& path) {
+  if (!of_ || !of_->any_pending()) return;
+  const auto found = status_of(path);
+  if (!found) return;
+  const auto file = of_->find({found->st_dev, found->st_ino});
+  if (!file) return;
+  std::uint64_t before = 0;
+  (void)wait_while([&] {
+    if (before == 0) before = of_->next();
+    return of_->pending_for(*file, before);
+  });
+}
+
+int node_files::error(int file) {
+  const auto hold = of_->lock();
+  file_row& row = of_->row(file);
+  if (row.error != 0 && !std::exchange(row.error_is_reported, true))
+    fmt::print(stderr, "lull: write {}: {}\n", row.path, describe_errno(row.error));
+  return row.error;
+}
+
+std::uint64_t node_files::calls() {
+  const std::lock_guard hold(mutex_);
+  return figures_.shared.calls;
+}
+
+int node_files::server() const { return of_ ? of_->server() : -1; }
+
+void node_files::wrote_itself(std::int64_t begin_ns, std::uint64_t bytes) {
+  storage_.pass(bytes);
+  const std::lock_guard hold(mutex_);
+  figures_.writing_ns += now_ns() - begin_ns;
+  figures_.wrote_itself.bytes += bytes;
+}
+
+void node_files::count_read(bool waited) {
+  const std::lock_guard hold(mutex_);
+  ++figures_.shared.reads;
+  figures_.shared.reads_waited += waited ? 1 : 0;
+}
+
+void node_files::count_declined() {
+  const std::lock_guard hold(mutex_);
+  ++figures_.shared.declined;
+}
+
+void node_files::finish() {
+  if (!of_) return;
+  std::uint64_t before = 0;
+  (void)wait_while([&] {
+    if (before == 0) before = of_->next();
+    return of_->pending_of(of_->position(), before);
+  });
+}
+
+std::vector<std::string> node_files::failures() {
+  std::vector<std::string> lines;
+  if (!of_) return lines;
+  const auto hold = of_->lock();
+  for (int file = 0; file < static_cast<int>(directory::most_files); ++file) {
+    file_row& row = of_->row(file);
+    if (row.error == 0 || std::exchange(row.error_is_reported, true)) continue;
+    lines.push_back(fmt::format("write {}: {}", row.path, describe_errno(row.error)));
+  }
+  return lines;
+}
+
+void node_files::add_to(client_figures& all) {
+  const std::lock_guard hold(mutex_);
+  all += figures_;
+}
+
+}  // namespace lull::stage

@@ -1,0 +1,75 @@
+// Carries out the entries of a server (directory.hpp), in the order in which they were handed over.
+//
+// Entries of one file that follow each other are written together: sorted, and joined where they touch. The writes of a
+// collective call are written when all its processes have handed theirs over, but without them as soon as any process
+// waits for something, or after `gathering_ns`. An entry waits for earlier ones of other servers that change the same
+// bytes.
+//
+// A server has one in a thread of its own (server_thread). When the server has died, the clients write its entries
+// themselves, with one that they use in turn (write_for_lost_server).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "stage/accounts/figures.hpp"
+#include "stage/files/storage_limit.hpp"
+#include "stage/shared/directory.hpp"
+
+namespace lull::stage {
+
+class piece_writer {
+ public:
+  static constexpr std::int64_t gathering_ns = 100'000'000;
+
+  // `server`: the position of the server whose entries it writes.
+  piece_writer(directory& of, int server, storage_limit storage);
+
+  // Writes the next entries, or sleeps until they can be written, or for a moment. False: there are none now; with
+  // `wait`, it has slept then, too.
+  bool write_next(bool wait);
+  [[nodiscard]] const server_figures& figures() const { return figures_; }
+
+ private:
+  struct opened {
+    descriptor file;
+    std::uint32_t generation = 0;
+  };
+  // What follows the next entry of this server and goes with it; empty: nothing now.
+  [[nodiscard]] std::vector<file_entry> next_batch(bool& has_some);
+  [[nodiscard]] bool must_wait(const file_entry& one) const;
+  [[nodiscard]] bool is_complete(const file_entry& one) const;
+  [[nodiscard]] int carry_out(const std::vector<file_entry>& batch);
+  [[nodiscard]] int write(int file, const std::vector<file_entry>& batch);
+  [[nodiscard]] int open(int file);
+
+  directory& of_;
+  int server_;
+  storage_limit storage_;
+  std::uint64_t cursor_ = 1;  // no entry of this server before it is pending
+  std::array<opened, directory::most_files> open_;
+  server_figures figures_;
+};
+
+class server_thread {
+ public:
+  server_thread(std::shared_ptr<directory> of, int server, const storage_limit& storage);
+  ~server_thread() = default;
+  server_thread(const server_thread&) = delete;
+  server_thread& operator=(const server_thread&) = delete;
+  // When all clients have ended: writes what is left. Prints a line for each file whose failure no client has seen.
+  [[nodiscard]] server_figures finish();
+
+ private:
+  void work(const std::stop_token& end);
+  std::shared_ptr<directory> of_;
+  int server_;
+  piece_writer writer_;
+  std::jthread thread_;
+};
+
+}  // namespace lull::stage

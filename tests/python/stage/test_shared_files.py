@@ -1,0 +1,174 @@
+"""Files that all ranks write together by MPI-IO: staged, they are those of a plain run, and so is what ranks read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bounds import TIMEOUT_S
+from conftest import processes_with, wait_until
+from covering import seed_of_today
+from lull.mpi.preload import preloaded
+from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, each_library
+
+pytestmark = pytest.mark.in_turn(2)
+
+# Its collective writes would fill holes with memory that was never set, in plain runs, too.
+DETERMINISTIC = {"OMPI_MCA_fbtl_posix_write_datasieving": "0"}
+# A step that is read behind what is written: a hole belongs to the file as soon as something behind it does.
+KEPT = [21, 32]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a run has printed, and the file that it has left."""
+
+    run: subprocess.CompletedProcess[str]
+    file: bytes
+
+    @property
+    def printed(self) -> list[str]:
+        """Its lines; ranks print in any order."""
+        return sorted(self.run.stdout.splitlines())
+
+
+def run(
+    mpi: MpiLibrary, folder: Path, ranks: int, program: Path, *arguments: str, servers: int = 0, **settings: str
+) -> Done:
+    """Run the program with a file in the folder; `ranks` are those that it sees."""
+    tools = {"LULL_STAGE": f"dedicated-cores={servers}", **settings} if servers else None
+    folder.mkdir()
+    path = folder / "file"
+    done = mpi.run(ranks + servers, program, path, *arguments, tools=tools, env=DETERMINISTIC, folder=folder)
+    return Done(done, path.read_bytes() if path.exists() else b"")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for compiled programs."""
+    return tmp_path_factory.mktemp("programs")
+
+
+def program(mpi: MpiLibrary, built: Path, name: str) -> Path:
+    """A program of the folder `programs/stage`, compiled once."""
+    here = built / mpi.name
+    here.mkdir(exist_ok=True)
+    return here / name if (here / name).exists() else mpi.compiled(f"stage/{name}.c", here)
+
+
+@each_library
+def test_random_programs_are_as_plainly(mpi: MpiLibrary, tmp_path: Path, built: Path) -> None:
+    what = program(mpi, built, "shared_random")
+    today = seed_of_today() * 1000
+    for i, seed in enumerate([*KEPT, today, today + 1]):
+        ranks = 2 + i % 2
+        arguments = [str(seed), "60"]
+        plain = run(mpi, tmp_path / f"plain{i}", ranks, what, *arguments)
+        assert plain.run.returncode == 0, plain.run.stderr
+        settings = {"LULL_STAGE_CLOSE": ["go", "wait"][i // 2 % 2], "LULL_STAGE_BUFFER": ["1G", "256K"][i % 2]}
+        staged = run(mpi, tmp_path / f"staged{i}", ranks, what, *arguments, servers=1 + i % 2, **settings)
+        assert staged.run.returncode == 0, staged.run.stderr
+        assert staged.printed == plain.printed, f"seed {seed}"
+        assert staged.file == plain.file, f"seed {seed}"
+
+
+@each_library
+def test_the_table_counts_what_was_handed_over(mpi: MpiLibrary, tmp_path: Path, built: Path) -> None:
+    what = program(mpi, built, "shared_steps")
+    figures = tmp_path / "figures.json"
+    plain = run(mpi, tmp_path / "plain", 3, what, "64", "4")
+    staged = run(mpi, tmp_path / "staged", 3, what, "64", "4", servers=1, LULL_STAGE_FIGURES=str(figures))
+    assert staged.run.returncode == plain.run.returncode == 0, staged.run.stderr
+    assert staged.file == plain.file and len(plain.file) == 4 * 3 * 64 * 1024
+    output = json.loads(figures.read_text())
+    shared = output["clients"]["shared"]
+    assert (shared["calls"], shared["pieces"], shared["bytes"]) == (12, 12 * 16, len(plain.file))
+    assert output["servers"]["written"] == {"files": 1, "bytes": len(plain.file)}
+    assert output["servers"]["shared_writes"] < shared["pieces"]
+    assert "12 writes of 192 pieces became" in staged.run.stderr
+
+
+@each_library
+def test_a_full_disk_reaches_the_program_as_an_error(mpi: MpiLibrary, tmp_path: Path, built: Path) -> None:
+    what = program(mpi, built, "shared_steps")
+    mounted = f"mount -t tmpfs -o size=1m none {tmp_path} && cd {tmp_path} && "
+    words = " ".join(str(word) for word in mpi.start(4, what, tmp_path / "file", "512", "8"))
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", mounted + words],
+        env=preloaded(environment, tools={"LULL_STAGE": "dedicated-cores=1"}),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    if "mount:" in done.stderr:
+        pytest.skip("cannot mount a small file system")
+    assert done.returncode != 0
+    assert done.stderr.count(f"lull: write {tmp_path}/file: No space left on device") == 1
+    assert re.search("MPI_ERR_NO_SPACE|[Ss]pace", done.stdout)
+
+
+@each_library
+@pytest.mark.parametrize("victim", ["server", "rank"])
+def test_what_was_handed_over_survives_a_process(mpi: MpiLibrary, tmp_path: Path, built: Path, victim: str) -> None:
+    what = program(mpi, built, "shared_steps")
+    plain = run(mpi, tmp_path / "plain", 2, what, "64", "4")
+    folder = tmp_path / "staged"
+    folder.mkdir()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
+    # The last step waits for the file `go`; a slow storage keeps something under way.
+    settings = {
+        "LULL_STAGE": "dedicated-cores=1",
+        "LULL_STAGE_STORAGE_LIMIT": "256K",
+        "LULL_STAGE_FIGURES": str(folder / "figures"),  # by which the server is found
+    }
+    job = subprocess.Popen(
+        mpi.start(3, what, folder / "file", "64", "4", "wait"),
+        env=preloaded(environment, tools=settings),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert wait_until((folder / "ready").exists)
+        [server] = processes_with(str(folder), name="lull-stage-serv")
+        if victim == "server":
+            os.kill(server, signal.SIGKILL)
+            (folder / "go").touch()
+        else:
+            os.kill(int((folder / "ready").read_text()), signal.SIGKILL)
+        _, said = job.communicate(timeout=TIMEOUT_S)
+    finally:
+        job.kill()
+    assert wait_until(lambda: not processes_with(str(folder), name="lull-stage-serv"))
+    written = (folder / "file").read_bytes()
+    if victim == "server":
+        assert job.returncode == 0, said
+        assert written == plain.file
+    else:
+        assert written == plain.file[: 3 * 2 * 64 * 1024]
+
+
+def test_several_nodes_leave_it_to_the_program(tmp_path: Path, built: Path) -> None:
+    mpi = LIBRARIES[0]
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    what = program(mpi, built, "shared_steps")
+    plain = run(mpi, tmp_path / "plain", 2, what, "64", "2")
+    (tmp_path / "staged").mkdir()
+    path = tmp_path / "staged" / "file"
+    done = mpi.run(
+        4, what, path, "64", "2", tools={"LULL_STAGE": "dedicated-cores=1", "LULL_NODES": "2"}, env=DETERMINISTIC
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall(r"several processes share the file \(MPI-IO\).*writes it itself", done.stderr)) == 1
+    assert path.read_bytes() == plain.file
