@@ -49,7 +49,7 @@ channel_total tally::total() const {
       .joules = middle,
       .low_j = std::clamp(
           with(&band::low) - doubt - joules_per_unit_.high * static_cast<double>(counted_.before_wraps()), 0.0, middle),
-      .high_j = std::max(middle, with(&band::high) + doubt + joules_per_unit_.high * counted_.missing_at_most()),
+      .high_j = std::max(middle, with(&band::high) + doubt + missing_j()),
       .bytes = bytes(),
       .wraps = counted_.wraps(),
       .gaps = counted_.gaps() + last_.bridged - first_.bridged,

@@ -29,6 +29,8 @@ class tally {
   [[nodiscard]] double joules() const;
   [[nodiscard]] std::optional<std::uint64_t> bytes() const;  // so far; of a channel that counts bytes
   [[nodiscard]] channel_total total() const;
+  // The most that was counted in addition to joules() without being seen, as far as that is known.
+  [[nodiscard]] double missing_j() const { return joules_per_unit_.high * counted_.missing_at_most(); }
 
  private:
   [[nodiscard]] double with(double band::*bound) const;
