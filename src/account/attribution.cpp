@@ -99,7 +99,10 @@ attribution::attribution(resources node, std::vector<shared_channel> channels, s
             .node_uj = std::vector<std::int64_t>(n),
             .closed_uj = std::vector<std::int64_t>(n),
             .time_ns = time_ns,
-            .node_cpu_us = {}};
+            .node_base_us = {},
+            .node_us = 0,
+            .accounts_us = 0,
+            .system_us = 0};
 }
 
 attribution::attribution(resources node, std::vector<shared_channel> channels, state earlier)
@@ -198,10 +201,8 @@ void attribution::count_cpu_time(const observation& seen, std::int64_t passed_ns
   give_remainders(seen);
   for (const auto& [key, a] : state_.open) of_accounts += a.cpu_us - before[&a];
 
-  std::int64_t system_us = 0;
-  if (seen.node_cpu_us && state_.node_cpu_us)
-    system_us = std::max<std::int64_t>(*seen.node_cpu_us - *state_.node_cpu_us - of_accounts, 0);
-  if (seen.node_cpu_us) state_.node_cpu_us = seen.node_cpu_us;
+  state_.accounts_us += of_accounts;
+  const std::int64_t system_us = seen.node_cpu_us ? used_by_system(*seen.node_cpu_us) : 0;
 
   for (std::size_t c = 0; c < state_.channels.size(); ++c) {
     const shared_channel& channel = state_.channels[c];
@@ -209,7 +210,7 @@ void attribution::count_cpu_time(const observation& seen, std::int64_t passed_ns
     for (auto& [key, a] : state_.open) {
       const std::int64_t weight = held_weight(channel, a.opened.holds, state_.node);
       a.waiting[c].cpu_us += a.cpu_us - before[&a];
-      a.waiting[c].held += weight * passed_us;
+      a.waiting[c].held += weight * std::clamp<std::int64_t>((seen.time_ns - a.begin_ns) / 1000, 0, passed_us);
       held += weight;
     }
     const std::int64_t there = held_weight(channel, state_.node, state_.node);
@@ -217,6 +218,16 @@ void attribution::count_cpu_time(const observation& seen, std::int64_t passed_ns
     state_.unheld_waiting[c].held += std::max<std::int64_t>(there - held, 0) * passed_us;
     state_.waiting_ns[c] += passed_ns;
   }
+}
+
+std::int64_t attribution::used_by_system(std::int64_t node_us) {
+  if (!state_.node_base_us) state_.node_base_us = node_us - state_.accounts_us - state_.system_us;
+  if (node_us < state_.node_us) *state_.node_base_us -= state_.node_us - node_us;  // a CPU was removed
+  state_.node_us = node_us;
+  const std::int64_t rest = node_us - *state_.node_base_us - state_.accounts_us - state_.system_us;
+  if (rest <= 0) return 0;
+  state_.system_us += rest;
+  return rest;
 }
 
 void attribution::give_remainders(const observation& seen) {

@@ -19,7 +19,7 @@
 // CPU time comes from cumulative counters by cgroup, which may be read at any times. If an account's cgroup has vanished,
 // the last of its CPU time is what its parent's counter has beyond that of all others: exact if one vanished, else the
 // sum is exact and the division is `unsure`. This remainder is kept cumulatively, and the parent must be read before its
-// children, so that running children cannot make it too large.
+// children, so that running children cannot make it too large. The same holds for the machine and the system's time.
 //
 // That CPU time is a fair key is a convention: two jobs of equal CPU time whose CPU seconds cost 30 W and 15 W get the
 // same. The interval of a figure does not include this; its kind `derived` says it. An account that had the node alone
@@ -56,7 +56,7 @@ struct resources {
 };
 
 struct opening {
-  std::string key;  // unique for ever: scheduler, job, restart count
+  std::string key;  // used once only: scheduler, job, restart count
   std::int64_t uid = -1;
   std::string project;
   std::string cgroup;  // path of the job's, for example /system.slice/slurmstepd.scope/job_7; empty: unknown
@@ -144,7 +144,9 @@ class attribution {
     std::vector<std::int64_t> waiting_ns;          // since the channel moved last
     std::vector<std::int64_t> node_uj, closed_uj;  // in all
     std::int64_t time_ns = 0;
-    std::optional<std::int64_t> node_cpu_us;
+    // CPU time of the machine when it was first read, and what of it accounts and the system were given since.
+    std::optional<std::int64_t> node_base_us;
+    std::int64_t node_us = 0, accounts_us = 0, system_us = 0;
   };
 
   attribution(resources node, std::vector<shared_channel> channels, std::int64_t time_ns);
@@ -157,7 +159,8 @@ class attribution {
   [[nodiscard]] std::vector<std::string> cgroups() const;
 
   // Opens an account; false if its key is open already. `usage_us` is the counter of its cgroup, `parent_us` that of the
-  // parent, if they exist: what was used before is not the account's. The energy so far must have been added.
+  // parent, if they exist: what was used before is not the account's. The energy so far must have been added, or
+  // `time_ns` lies in the interval that add() will end: then the account shares that interval from this time on.
   bool open(const opening& what, std::optional<std::int64_t> usage_us, std::optional<std::int64_t> parent_us,
             std::int64_t time_ns);
   // A message about CPU time, which may arrive after the cgroup has gone; false if there is no such account.
@@ -172,6 +175,7 @@ class attribution {
  private:
   void count_cpu_time(const observation& seen, std::int64_t passed_ns);
   void give_remainders(const observation& seen);
+  std::int64_t used_by_system(std::int64_t node_us);
   void divide(std::size_t channel, std::int64_t uj);
   void divide_gpu(std::size_t channel, std::int64_t uj);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 template <class T>
 struct nlohmann::adl_serializer<std::optional<T>> {
@@ -40,7 +41,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(account, opened, begin_ns, cpu_us, at_us, rep
                                    unsure_more_us, seen, unseen_for, alone, gap, shares, waiting)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(parent, base_us, given_us)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(node_state, node, channels, idle, open, parents, system, unheld, system_waiting,
-                                   unheld_waiting, waiting_ns, node_uj, closed_uj, time_ns, node_cpu_us)
+                                   unheld_waiting, waiting_ns, node_uj, closed_uj, time_ns, node_base_us, node_us,
+                                   accounts_us, system_us)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(counter_state, uj, raw, time_ns, wraps, gaps, resets)
 
 namespace {
@@ -59,10 +61,20 @@ bool is_consistent(const attribution::state& s) {
 
 }  // namespace
 
-std::string text_of(const checkpoint& c) {
-  return nlohmann::json{
-      {"version", version}, {"boot_id", c.boot_id}, {"accounts", c.accounts}, {"counters", c.counters}}
-      .dump();
+std::string text_of(checkpoint c) {
+  // Account by account: as one object, hundreds of accounts would need megabytes.
+  const std::map<std::string, account> open = std::move(c.accounts.open);
+  c.accounts.open.clear();
+  std::string text =
+      nlohmann::json{{"version", version}, {"boot_id", c.boot_id}, {"accounts", c.accounts}, {"counters", c.counters}}
+          .dump();
+  std::string accounts;
+  for (const auto& [key, one] : open) {
+    if (!accounts.empty()) accounts += ',';
+    accounts += nlohmann::json(key).dump() + ':' + nlohmann::json(one).dump();
+  }
+  constexpr std::string_view none = R"("open":{})";  // within a text, its quotes would have a backslash
+  return text.insert(text.find(none) + none.size() - 1, accounts);
 }
 
 std::optional<checkpoint> checkpoint_in(std::string_view text) try {

@@ -18,7 +18,7 @@ struct checkpoint {
   std::map<std::string, whole_counter::state> counters;  // by channel
 };
 
-[[nodiscard]] std::string text_of(const checkpoint& c);
+[[nodiscard]] std::string text_of(checkpoint c);
 // No value if the text is not complete, of another version, or inconsistent.
 [[nodiscard]] std::optional<checkpoint> checkpoint_in(std::string_view text);
 

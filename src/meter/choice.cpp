@@ -27,7 +27,7 @@ std::vector<std::string> names_in_force(std::span<const std::string> asked) {
 }
 
 // Sources that read the same RAPL registers: the first readable one counts.
-constexpr std::array<std::string_view, 3> same_registers{"powercap", "perf", "amd_energy"};
+constexpr std::array<std::string_view, 4> same_registers{"powercap", "perf", "amd_energy", "served"};
 
 bool reads_the_registers(std::string_view name) {
   return std::ranges::find(same_registers, name) != same_registers.end();

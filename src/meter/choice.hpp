@@ -3,7 +3,7 @@
 // A source whose counters all stay at 0 is not readable (still_counters.hpp). By default all readable sources are used,
 // except that
 //
-//   - of powercap, perf and amd_energy only the first is used, because they read the same registers;
+//   - of powercap, perf, amd_energy and served only the first is used, because they read the same registers;
 //   - the estimate is used only if no source covers the packages or the whole node: a value from coefficients never
 //     appears next to one from a counter unless requested.
 //

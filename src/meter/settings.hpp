@@ -10,6 +10,9 @@ inline constexpr std::array meter{
     setting{"LULL_METER_HZ", setting_type::real, "10", "0.1..100", "Samples per second of the energy meter."},
     setting{"LULL_METER_SOURCES", setting_type::text, "", "",
             "Comma-separated names of the energy sources to read (see lull sources); empty: all that are readable."},
+    setting{"LULL_SERVICE_SOCKET", setting_type::text, "/run/lull/meter", "",
+            "Socket of this node's service, lull-meterd, which reads energy counters for users who may not; off: it is "
+            "not used."},
     setting{"LULL_WIRE_INTERFACES", setting_type::text, "", "",
             "Comma-separated network interfaces, InfiniBand or cxi devices whose bytes count as wire traffic; empty: "
             "all physical ones, each wire once. lo makes the loopback represent the link between emulated nodes; "

@@ -6,7 +6,7 @@
 // docs/how-to/extend/add-an-energy-source.md lists the rest.
 #define LULL_ENERGY_SOURCES(each)                                                                            \
   each(pm_counters) each(powercap) each(perf) each(amd_energy) each(hsmp) each(grace) each(hwmon) each(nvml) \
-      each(rocm) each(ipmi) each(redfish) each(snmp) each(cxi) each(infiniband) each(net) each(estimate)
+      each(rocm) each(ipmi) each(redfish) each(snmp) each(cxi) each(infiniband) each(net) each(served) each(estimate)
 
 namespace lull::meter {
 

@@ -107,7 +107,7 @@ TEST_F(choice_test, a_name_that_is_not_readable_or_not_known_is_refused) {
   EXPECT_THAT(refusal("powercap"), HasSubstr("no powercap class"));
   EXPECT_THAT(refusal("rapl"),
               HasSubstr("there are pm_counters, powercap, perf, amd_energy, hsmp, grace, hwmon, nvml, rocm, "
-                        "ipmi, redfish, snmp, cxi, infiniband, net, estimate"));
+                        "ipmi, redfish, snmp, cxi, infiniband, net, served, estimate"));
 }
 
 TEST_F(choice_test, a_machine_where_nothing_can_be_read_is_refused) {

@@ -1,0 +1,179 @@
+"""What does the service of a node cost, and is what it says true? (`make bench-service`)
+
+The node is a fixture tree of two packages with DRAM and the cgroups of the jobs. Reading a file of a tree costs as much
+as reading the text of a file, which is less than some drivers need. CPU time and memory are the kernel's own account of
+the service. Prints one line of JSON; figures.toml describes its figures.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tests" / "python" / "support"), str(ROOT / "tests" / "python")]
+
+from node_service import ALICE, IS_ROOT, NodeService, node_service  # noqa: E402
+
+SECONDS = 20.0
+JOBS = 32
+MANY_JOBS = 256
+CONNECTIONS = 64
+FLOOD_S = 5.0
+MEASURED_S = 10.0
+
+COUNTERS = b'{"v": 1, "ask": "counters"}'
+SAMPLER = """
+import sys, time
+from lull import _core
+sampler = _core.Sampler(sysroot=sys.argv[1], hz=10, sources=[sys.argv[2]])
+print("ready", flush=True)
+input()
+sampler.start()
+time.sleep(float(sys.argv[3]))
+print(sum(total.joules for total in sampler.stop().totals))
+"""
+
+
+def cpu_ns(pid: int) -> int:
+    """The CPU time of a process with one thread."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+
+
+def rss_mb(pid: int) -> float:
+    """Its resident memory, shared libraries included."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+def open_jobs(service: NodeService, first: int, last: int) -> None:
+    """Accounts of jobs of one user, who may therefore read the counters."""
+    for job in range(first, last):
+        service.open(f"job{job}", ALICE if IS_ROOT else os.getuid())
+
+
+def run_jobs(service: NodeService, until: threading.Event) -> None:
+    """Consume some 60 W, with CPU time of all jobs, until the event."""
+    usage = 0
+    while not until.wait(0.05):
+        service.consume(2.9317)
+        service.move()
+        usage += 10_000
+        for job in range(JOBS):
+            service.set_cpu_time(f"/jobs/job{job}", usage)
+        service.set_cpu_time("/jobs", usage * JOBS)
+        service.set_cpu_time("", usage * JOBS)
+
+
+def cpu_pct(service: NodeService) -> float:
+    """CPU time of the service in percent of a core, while jobs run and nothing is asked."""
+    assert service.process
+    before, began = cpu_ns(service.process.pid), time.monotonic()
+    time.sleep(SECONDS)
+    return (cpu_ns(service.process.pid) - before) / 1e9 / (time.monotonic() - began) * 100
+
+
+def ask_without_end(path: str) -> None:
+    """Questions of an ordinary user over as many connections as one can get, as fast as they are taken."""
+    if IS_ROOT:
+        os.setgroups([])
+        os.setresuid(ALICE, ALICE, ALICE)
+    with ExitStack() as stack:
+        connections = []
+        for _ in range(CONNECTIONS):
+            one = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+            one.connect(path)
+            one.setblocking(False)
+            connections.append(one)
+        while True:
+            for one in connections:
+                with suppress(OSError):
+                    one.send(COUNTERS)
+                with suppress(OSError):
+                    one.recv(65536)
+
+
+def under_flood(service: NodeService) -> tuple[float, float]:
+    """Readings of the hardware a second, and CPU time in percent of a core, while many ask."""
+    assert service.process
+    flood = multiprocessing.get_context("fork").Process(
+        target=ask_without_end, args=(str(service.sockets / "meter"),), daemon=True
+    )
+    flood.start()
+    time.sleep(0.5)
+    readings, used, began = service.node()["readings"], cpu_ns(service.process.pid), time.monotonic()
+    time.sleep(FLOOD_S)
+    seconds = time.monotonic() - began
+    readings, used = service.node()["readings"] - readings, cpu_ns(service.process.pid) - used
+    flood.kill()
+    flood.join()
+    return readings / seconds, used / 1e9 / seconds * 100
+
+
+def measured_j(service: NodeService, source: str) -> subprocess.Popen[str]:
+    """A process that measures when it gets a line."""
+    tree = str(service.tree) if source == "powercap" else "/"
+    process = subprocess.Popen(
+        [sys.executable, "-c", SAMPLER, tree, source, str(MEASURED_S)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "LULL_SERVICE_SOCKET": str(service.sockets / "meter")},
+    )
+    assert process.stdout
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def through_it(service: NodeService) -> float:
+    """What a measurement through the service has over one that reads the counters, at the same time."""
+    both = [measured_j(service, source) for source in ("served", "powercap")]
+    for process in both:
+        assert process.stdin
+        process.stdin.write("\n")
+        process.stdin.flush()
+    served, direct = (float(process.communicate()[0]) for process in both)
+    return served / direct
+
+
+def main() -> None:
+    """Print the figures as JSON."""
+    with node_service() as service:
+        service.start()
+        assert service.process
+        open_jobs(service, 0, JOBS)
+        done = threading.Event()
+        jobs = threading.Thread(target=run_jobs, args=(service, done))
+        jobs.start()
+        try:
+            cpu = cpu_pct(service)
+            ratio = through_it(service)
+            readings, cpu_flood = under_flood(service)
+        finally:
+            done.set()
+            jobs.join()
+        open_jobs(service, JOBS, MANY_JOBS)
+        memory = rss_mb(service.process.pid)
+        for job in range(MANY_JOBS):
+            service.finish(f"job{job}")
+        result = {
+            "cpu_pct_1hz_32_jobs": round(cpu, 4),
+            "rss_mb_256_jobs": round(memory, 2),
+            "readings_per_s_flood": round(readings, 2),
+            "cpu_pct_flood": round(cpu_flood, 3),
+            "conservation_uj": abs(service.unattributed_uj()) + abs(service.consumed_uj - service.node_uj()),
+            "measure_direct_ratio": round(ratio, 5),
+        }
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""The units of systemd in packaging/service: valid, consistent with the program, and with few rights."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lull.base.installed import executable
+from places import TOP
+
+UNITS = TOP / "packaging" / "service"
+MOST_EXPOSURE = 1.5
+
+analyze = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+
+
+@analyze
+def test_the_service_is_hardly_exposed() -> None:
+    """EAR's daemon has 9.6, GEOPM's 9.6, the exporter of CEEMS 6.8."""
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager", UNITS / "lull-meterd.service"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "nrecognized option" in done.stderr:  # before systemd 250
+        pytest.skip("this systemd-analyze cannot examine files")
+    found = re.search(r"exposure level for \S+: ([\d.]+)", done.stdout)
+    assert found, done.stdout + done.stderr
+    assert float(found[1]) <= MOST_EXPOSURE
+
+
+@analyze
+def test_systemd_accepts_the_units(tmp_path: Path) -> None:
+    for unit in UNITS.glob("lull-meterd*"):
+        text = unit.read_text().replace("/usr/lib/lull/python/lull/libexec/lull-meterd", sys.executable)
+        (tmp_path / unit.name).write_text(text)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", tmp_path / "lull-meterd.service"], capture_output=True, text=True, check=False
+    )
+    lines = [line for line in done.stderr.splitlines() if "lull" in line]
+    assert lines == []
+
+
+def test_the_units_and_the_program_agree_about_places() -> None:
+    help_text = subprocess.run([executable("lull-meterd"), "--help"], capture_output=True, text=True, check=True).stdout
+    assert "/run/lull" in help_text
+    for unit, name in (("lull-meterd.socket", "meter"), ("lull-meterd-accounts.socket", "accounts")):
+        assert f"ListenSequentialPacket=/run/lull/{name}\n" in (UNITS / unit).read_text()
+    assert "/var/lib/lull/state.json" in help_text
+    assert "StateDirectory=lull\n" in (UNITS / "lull-meterd.service").read_text()
+
+
+def test_the_service_has_neither_root_nor_capabilities_nor_network() -> None:
+    lines = (UNITS / "lull-meterd.service").read_text().splitlines()
+    for line in (
+        "User=lull",
+        "CapabilityBoundingSet=",
+        "AmbientCapabilities=",
+        "NoNewPrivileges=yes",
+        "PrivateNetwork=yes",
+        "RestrictAddressFamilies=AF_UNIX",
+    ):
+        assert line in lines
