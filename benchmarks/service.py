@@ -31,15 +31,14 @@ FLOOD_S = 5.0
 MEASURED_S = 10.0
 
 COUNTERS = b'{"v": 1, "ask": "counters"}'
-SAMPLER = """
+BOTH = """
 import sys, time
 from lull import _core
-sampler = _core.Sampler(sysroot=sys.argv[1], hz=10, sources=[sys.argv[2]])
-print("ready", flush=True)
-input()
-sampler.start()
-time.sleep(float(sys.argv[3]))
-print(sum(total.joules for total in sampler.stop().totals))
+served = _core.Sampler(hz=10, sources=["served"])
+direct = _core.Sampler(sysroot=sys.argv[1], hz=10, sources=["powercap"])
+served.start(), direct.start()
+time.sleep(float(sys.argv[2]))
+print(*(sum(total.joules for total in one.stop().totals) for one in (served, direct)))
 """
 
 
@@ -61,12 +60,16 @@ def open_jobs(service: NodeService, first: int, last: int) -> None:
 
 
 def run_jobs(service: NodeService, until: threading.Event) -> None:
-    """Consume some 60 W, with CPU time of all jobs, until the event."""
-    usage = 0
-    while not until.wait(0.05):
-        service.consume(2.9317)
+    """Consume some 60 W, as evenly as this machine allows, with CPU time of all jobs, until the event."""
+    usage, steps, last = 0, 0, time.monotonic()
+    while not until.wait(0.005):
+        now = time.monotonic()
+        service.consume(60 * (now - last))
+        last, steps = now, steps + 1
+        if steps % 50:
+            continue
         service.move()
-        usage += 10_000
+        usage += 100_000
         for job in range(JOBS):
             service.set_cpu_time(f"/jobs/job{job}", usage)
         service.set_cpu_time("/jobs", usage * JOBS)
@@ -118,29 +121,16 @@ def under_flood(service: NodeService) -> tuple[float, float]:
     return readings / seconds, used / 1e9 / seconds * 100
 
 
-def measured_j(service: NodeService, source: str) -> subprocess.Popen[str]:
-    """A process that measures when it gets a line."""
-    tree = str(service.tree) if source == "powercap" else "/"
-    process = subprocess.Popen(
-        [sys.executable, "-c", SAMPLER, tree, source, str(MEASURED_S)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "LULL_SERVICE_SOCKET": str(service.sockets / "meter")},
-    )
-    assert process.stdout
-    assert process.stdout.readline() == "ready\n"
-    return process
-
-
 def through_it(service: NodeService) -> float:
     """What a measurement through the service has over one that reads the counters, at the same time."""
-    both = [measured_j(service, source) for source in ("served", "powercap")]
-    for process in both:
-        assert process.stdin
-        process.stdin.write("\n")
-        process.stdin.flush()
-    served, direct = (float(process.communicate()[0]) for process in both)
+    done = subprocess.run(
+        [sys.executable, "-c", BOTH, str(service.tree), str(MEASURED_S)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "LULL_SERVICE_SOCKET": str(service.sockets / "meter")},
+    )
+    served, direct = map(float, done.stdout.split())
     return served / direct
 
 
