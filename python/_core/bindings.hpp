@@ -6,6 +6,7 @@ namespace lull::python {
 
 void bind_settings(nanobind::module_& m);
 void bind_meter(nanobind::module_& m);
+void bind_account(nanobind::module_& m);
 void bind_core_shares(nanobind::module_& m);
 void bind_frequency(nanobind::module_& m);
 void bind_netsim(nanobind::module_& m);

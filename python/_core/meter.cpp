@@ -17,6 +17,7 @@
 #include "meter/choice.hpp"
 #include "meter/sampler.hpp"
 #include "meter/totals.hpp"
+#include "named.hpp"
 #include "text.hpp"
 
 namespace nb = nanobind;
@@ -49,14 +50,6 @@ std::vector<source_found> sources(const std::string& root) {
   for (const meter::found_source& f : meter::find_sources(meter::sysroot(root)))
     result.push_back({f.source->description(), f.used, f.reason});
   return result;
-}
-
-// The enumerator named `name`, of an enumeration from 0 to `last`.
-template <class E>
-E named(std::string_view name, E last) {
-  for (int i = 0; i <= static_cast<int>(last); ++i)
-    if (name_of(static_cast<E>(i)) == name) return static_cast<E>(i);
-  throw error("choose the channels that count", "there is no '" + std::string(name) + "'", "give a domain and a kind");
 }
 
 using text_label = std::tuple<std::string, std::string, std::string, double, double>;

@@ -34,6 +34,7 @@ NB_MODULE(_core, m) {
   lull::python::notice_the_end();
   lull::python::bind_settings(m);
   lull::python::bind_meter(m);
+  lull::python::bind_account(m);
   lull::python::bind_core_shares(m);
   lull::python::bind_frequency(m);
   lull::python::bind_netsim(m);

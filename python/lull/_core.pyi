@@ -1,6 +1,6 @@
-"""The native module: settings, the meter, frequencies, the network simulator, the model of output, traces.
+"""The native module: settings, the meter, shares of energy, frequencies, the network simulator, output, traces.
 
-It binds the C++ rooms base/, meter/, wait/, netsim/, model/ and trace/.
+It binds the C++ rooms base/, meter/, account/, wait/, netsim/, model/ and trace/.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,6 +61,18 @@ class Source:
 
 def sources(sysroot: str = "/") -> list[Source]:
     """All sources that Lull knows, in order of preference, with their state below `sysroot`."""
+
+def share_of_command(
+    channels: Sequence[tuple[str, str, str, float, float, float, float | None]],
+    seconds: float,
+    cpu_s: float,
+    others_cpu_s: float,
+    command_cpus: int,
+    cpus: int,
+) -> list[tuple[float, float, float, float]]:
+    """(joules, low_j, high_j, held_j) of a command for each channel of a node, given as (name, domain, kind, joules,
+    low_j, high_j, idle_w or None), which count nothing twice.
+    """
 
 def counted(channels: Sequence[tuple[str, str, str, float, float]]) -> list[int]:
     """Indices of the channels of one node that make up its total, which counts nothing twice.

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from lull import record
 from lull.base.errors import LullError
 from lull.base.terminal import output
 from lull.measurement.command import Command
 from lull.measurement.interleave import Turn
 from lull.measurement.repeat import MeasuredRepeat
-from lull.measurement.summary import costs_in_words, summary_table
+from lull.measurement.summary import costs_in_words, share_in_words, summary_table
 from lull.record import Run
 from lull.record.notes import notes_of_times
 
@@ -42,6 +43,8 @@ def print_command(command: Command, *, heading: bool) -> int:
     if failed:
         say(f"{len(failed)} of {len(command.repeats)} repeats failed, the first with exit code {failed[0].exit_code}")
     for line in [*costs_in_words(command.repeats), *notes_of_times(command.repeats)]:
+        say(line)
+    if line := share_in_words(record.read(command.folder)):
         say(line)
     say(f"record in {command.folder}")
     return failed[0].exit_code if failed else 0

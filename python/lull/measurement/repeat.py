@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -102,6 +103,7 @@ def measure_repeat(
         choices=found.choices,
         left_behind=ending.left_behind.processes,
         others_cpu_s=others_cpu_s,
+        node_cpus=os.cpu_count(),
         visits_missing=found.visits_missing,
     )
     warnings = [*found.warnings, *metrics.disputed.values(), *series.complaints, *map(_too_low, disbelieved(energy))]

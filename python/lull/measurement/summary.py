@@ -7,8 +7,9 @@ from statistics import median
 
 from rich.table import Table
 
-from lull.record import Domain, Repeat, succeeded, weakest
+from lull.record import Domain, Repeat, Run, succeeded, weakest
 from lull.record.output import typical_output
+from lull.record.share import SHARED, load_of_others, share_of_node
 from lull.record.totals import OverNodes, over_nodes
 from lull.record.waiting import typical_waiting
 from lull.statistics import formatting
@@ -62,6 +63,20 @@ def joules_in_words(total: OverNodes) -> str:
     of = total.energy
     marks = (" or more" if of.lower_bound else "") + (f" ({formatting.count(of.gaps, 'gap')})" if of.gaps else "")
     return f"{of.joules:.4g}{marks}"
+
+
+def share_in_words(run: Run) -> str:
+    """What the command used of a node that it shared, the median over repeats, in one line; empty if it was alone."""
+    cores = sum(host.cores for host in run.hosts)
+    loads = [load for one in run.succeeded if (load := load_of_others(one, cores)) is not None]
+    shares = [share for one in run.succeeded if (share := share_of_node(run, one)) is not None]
+    if not loads or max(loads) < SHARED or len(shares) < len(run.succeeded):
+        return ""
+    of = sorted(shares, key=lambda share: share.joules)[len(shares) // 2]
+    return (
+        f"other programs used up to {formatting.percent(max(loads))} of the CPUs: the command's share of the node's"
+        f" energy is {formatting.si(of.joules, 'J')} ({of.kind.value}, {formatting.si_range(of.low_j, of.high_j, 'J')})"
+    )
 
 
 def costs_in_words(repeats: Sequence[Repeat]) -> list[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lull.record.schema import Repeat, Run, succeeded
+from lull.record.share import SHARED, load_of_others
 from lull.statistics import formatting
 from lull.statistics.groups import first_differs, two_groups
-
-OTHERS = 0.05  # share of the CPUs above which the load by other programs is reported
 
 
 def notes(run: Run) -> list[str]:
@@ -48,12 +47,11 @@ def _left_behind(good: Sequence[Repeat]) -> list[str]:
 
 
 def _others(good: Sequence[Repeat], cores: int) -> list[str]:
-    known = [one for one in good if one.others_cpu_s is not None and one.wall_s > 0]
-    shares = [(one.others_cpu_s or 0.0) / (one.wall_s * max(cores, 1)) for one in known]
-    if not shares or max(shares) < OTHERS:
+    shares = [load for one in good if (load := load_of_others(one, cores)) is not None]
+    if not shares or max(shares) < SHARED:
         return []
     return [
-        f"other programs used up to {formatting.percent(min(1.0, max(shares)))} of the CPUs: the energy includes"
+        f"other programs used up to {formatting.percent(max(shares))} of the CPUs: the energy includes"
         " theirs, and the time may be longer"
     ]
 

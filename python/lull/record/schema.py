@@ -362,6 +362,7 @@ class Repeat(Model):
     choices: list[Choice] = []  # those of each job
     left_behind: int = Field(default=0, ge=0)  # processes that still ran after the command had ended
     others_cpu_s: float | None = Field(default=None, ge=0)  # CPU time of everything else on the node; None: unknown
+    node_cpus: int | None = Field(default=None, ge=1)  # hardware threads of the node; None: unknown
     visits_missing: int = Field(default=0, ge=0)  # visits to regions that processes did not report
 
 
