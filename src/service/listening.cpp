@@ -39,7 +39,7 @@ descriptor seqpacket_socket() {
 descriptor listen_at(const std::string& path, mode_t mode) {
   const sockaddr_un address = address_of(path);
   const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
-  if (seqpacket_socket(); descriptor other = seqpacket_socket()) {
+  if (const descriptor other = seqpacket_socket()) {
     if (::connect(other.get(), generic, sizeof address) == 0 || errno == EAGAIN)
       throw error("listen at " + path, "another service answers there", "stop it, or choose another --socket-folder");
     if (errno == ECONNREFUSED) ::unlink(path.c_str());

@@ -122,7 +122,8 @@ void node::report_ended(const account::attribution::state& before) const {
   const account::attribution then(resources_, before.channels, before);
   for (const auto& [key, a] : before.open) {
     std::int64_t uj = 0;
-    for (const account::energy_figure& e : then.of(key)->energy) uj += e.uj();
+    const auto so_far = then.of(key);
+    for (const account::energy_figure& e : so_far->energy) uj += e.uj();
     fmt::print(stderr,
                "lull-meterd: the machine stopped while account {} of user {} was open: it used at least {:.1f} J\n",
                key, a.opened.uid, static_cast<double>(uj) * 1e-6);
