@@ -54,10 +54,17 @@ def trace() -> None:
 @click.option("--label", help="Name of the run in tables and plots.  [default: the name of CMD]")
 @click.option("--hz", type=click.FloatRange(0.1, 100), help="Meter readings per second.  [default: LULL_METER_HZ, 10]")
 @click.option("--keep-raw", is_flag=True, help="Keep the recordings of the processes in addition to the archive.")
+@click.option("--folded", is_flag=True, help="Fold calls that repeat, as under LULL_TRACE_FORM=folded.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no power while CMD runs.")
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
 def record_command(
-    out: Path | None, label: str | None, hz: float | None, keep_raw: bool, quiet: bool, cmd: tuple[str, ...]
+    out: Path | None,
+    label: str | None,
+    hz: float | None,
+    keep_raw: bool,
+    folded: bool,
+    quiet: bool,
+    cmd: tuple[str, ...],
 ) -> int:
     """Run CMD and record every MPI call that its processes make; options after CMD are its own."""
     from lull.job.launchers import find_place
@@ -76,7 +83,7 @@ def record_command(
         raise LullError("name the run", f"the label {name!r} cannot be part of a folder's name", "choose one: --label")
     folder = out or default_folder(name, datetime.now())
     rate = hz if hz is not None else float(settings["LULL_METER_HZ"])
-    return record_trace(Recording(cmd, name, folder, rate, settings, quiet, keep_raw))
+    return record_trace(Recording(cmd, name, folder, rate, settings, quiet, keep_raw, folded))
 
 
 @trace.command(

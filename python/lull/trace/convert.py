@@ -76,7 +76,7 @@ def leave_energy(folder: Path, node: str, channels: Sequence[Channel], samples: 
 
 def has_records(folder: Path) -> bool:
     """Whether any process has recorded something."""
-    return any((folder / RAW).glob("*.records"))
+    return any(path.suffix in (".records", ".folded") for path in (folder / RAW).iterdir())
 
 
 def make_room(folder: Path) -> None:

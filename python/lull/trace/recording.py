@@ -38,6 +38,12 @@ class Recording:
     settings: Mapping[str, str]
     quiet: bool
     keep_raw: bool
+    folded: bool = False  # whatever the settings say
+
+    @property
+    def form(self) -> str:
+        """What LULL_TRACE_FORM is for the program."""
+        return "folded" if self.folded else self.settings["LULL_TRACE_FORM"]
 
 
 def record_trace(asked: Recording) -> int:
@@ -50,7 +56,8 @@ def record_trace(asked: Recording) -> int:
     require_otf2("record a trace")
     convert.make_room(asked.folder)
     folder = asked.folder.absolute()
-    env = preloaded(os.environ, tools={"LULL_TRACE": str(folder)}, command=asked.argv)
+    tools = {"LULL_TRACE": str(folder), "LULL_TRACE_FORM": asked.form}
+    env = preloaded(os.environ, tools=tools, command=asked.argv)
     added = {name: value for name, value in env.items() if os.environ.get(name) != value}
     command = Command(asked.label, asked.argv, folder / ".record", env=added)
     meter = Meter(record.this_host().node, asked.hz)
@@ -116,7 +123,7 @@ def _measure(command: Command, meter: Meter, interrupts: Interrupts, asked: Reco
 
 def _write_record(folder: Path, command: Command, meter: Meter, measured: MeasuredRepeat, asked: Recording) -> None:
     """Write the record of the run next to the archive."""
-    in_force = {**asked.settings, "LULL_TRACE": str(folder)}
+    in_force = {**asked.settings, "LULL_TRACE": str(folder), "LULL_TRACE_FORM": asked.form}
     run = compose_run(asked.label, asked.argv, meter, asked.hz, in_force, [measured.repeat])
     record.write(command.folder, run, measured.samples)
     for name in (record.SAMPLES_FILE, record.RUN_FILE):

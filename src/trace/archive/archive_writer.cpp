@@ -250,7 +250,7 @@ class converter {
       : all_(all), clocks_(clocks), to_(to), progress_(progress) {
     for (const joined_process& p : all.processes)
       if (p.raw != nullptr)
-        for (const raw_log& log : p.raw->logs) expected_ += fs::file_size(log.path) / sizeof(record);
+        for (const raw_log& log : p.raw->logs) expected_ += log.records;
   }
 
   void run() {
@@ -281,6 +281,9 @@ class converter {
     const std::scoped_lock lock(lock_);
     writer.close(all_.all);
     records += left.records;
+    if (left.is_damaged)
+      all_.remarks.push_back(
+          fmt::format("{}: its folded records are damaged; what came before is kept", all_.all.processes[p].name));
     first_ns = std::min(first_ns, writer.first_ns);
     last_ns = std::max(last_ns, writer.last_ns);
   }

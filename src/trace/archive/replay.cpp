@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/functions.hpp"
+#include "trace/recording/log_records.hpp"
 
 namespace lull::trace {
 namespace {
@@ -30,33 +31,23 @@ struct thread_state {
 // The reading position in a log.
 class cursor {
  public:
-  cursor(const std::filesystem::path& path, thread_state& thread) : thread(thread), log_(path), left_(log_.records()) {
-    while (!left_.empty() && !begins_call(left_.front().what)) left_ = left_.subspan(1);
-    find_next();
-  }
+  cursor(const std::filesystem::path& path, thread_state& thread) : thread(thread), log_(path) { advance(); }
 
   [[nodiscard]] bool ended() const { return next_.records.empty(); }
+  [[nodiscard]] bool is_damaged() const { return log_.is_damaged(); }
   [[nodiscard]] const call& next() const { return next_; }
   void advance() {
-    left_ = left_.subspan(next_.records.size());
-    find_next();
+    next_.records = log_.next_call();
+    if (next_.records.empty()) return;
+    next_.end_ticks = next_.records.front().begin + next_.records.front().duration;
+    for (const record& r : next_.records.subspan(1))
+      if (r.what == kind::longer) next_.end_ticks += std::uint64_t{r.bytes} << 32;
   }
 
   thread_state& thread;
 
  private:
-  void find_next() {
-    std::size_t count = 0;
-    if (!left_.empty()) {
-      next_.end_ticks = left_.front().begin + left_.front().duration;
-      for (count = 1; count < left_.size() && !begins_call(left_[count].what); ++count)
-        if (left_[count].what == kind::longer) next_.end_ticks += std::uint64_t{left_[count].bytes} << 32;
-    }
-    next_.records = left_.first(count);
-  }
-
-  mapped_log log_;
-  std::span<const record> left_;
+  log_records log_;
   call next_{};
 };
 
@@ -109,6 +100,7 @@ class player {
         said = result_.records;
       }
     }
+    result_.is_damaged = std::ranges::any_of(logs, &cursor::is_damaged);
     for (auto& [location, t] : threads) {
       if (!raw.clocks.empty()) t.last_ns = std::max(t.last_ns, time(raw.clocks.back().ticks));
       for (; !t.open.empty(); t.open.pop_back())

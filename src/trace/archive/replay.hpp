@@ -13,6 +13,7 @@ namespace lull::trace {
 struct left_over {
   std::uint64_t records = 0;           // number of records read
   std::uint64_t unknown_requests = 0;  // completed, but never posted
+  bool is_damaged = false;             // not all records could be read
 };
 
 // `process`: its index in `all`. `beat` is called with the number of records from time to time.

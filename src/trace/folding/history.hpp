@@ -46,7 +46,7 @@ class history {
     append(ids_[place & mask()]);
     at_ = place + 1;
     follows_ = true;
-    breathe();
+    adapt_size();
   }
   // Another signature than foreseen. A new one probably replaces the foreseen one.
   void add(std::uint32_t id, bool is_new) {
@@ -57,7 +57,7 @@ class history {
       at_ = place_behind();
       follows_ = at_ != none;
     }
-    breathe();
+    adapt_size();
   }
   void cut() { follows_ = false; }
 
@@ -118,7 +118,7 @@ class history {
     behind_one_[last] = place;
   }
   // More of the past is kept where much is not foreseen.
-  void breathe() {
+  void adapt_size() {
     ++wrong_;
     if (count_ - judged_ < ids_.size()) return;
     if (wrong_ > ids_.size() / 64 && ids_.size() < largest) {

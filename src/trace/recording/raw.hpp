@@ -1,11 +1,12 @@
 // What a process writes while it runs, from which an OTF2 archive is made afterwards
 // (trace/archive/archive_writer.hpp).
 //
-// In the folder of the trace, a folder `raw` holds two kinds of files:
+// In the folder of the trace, a folder `raw` holds these files:
 //
 //   PROCESS.THREAD.records   a page with `log_header`; a window of records, mapped into the process, into which it
 //                            records; and the records that were in the window before, appended after it each time it
 //                            was full. Whatever happens to the process, its records can be read.
+//   PROCESS.THREAD.folded    the records in folded form, under LULL_TRACE_FORM=folded (folding/folded_file.hpp)
 //   PROCESS.definitions      one JSON object per line, appended when something is defined or ends: the process, names
 //                            of regions, communicators, windows, pairs of clocks (raw_folder.cpp lists them)
 //
@@ -77,14 +78,14 @@ inline constexpr std::uint16_t first_user_region = 0x8000;
 struct log_header {
   std::array<char, 8> magic;
   std::uint32_t version;
-  std::uint32_t first_record;  // offset of the saved records in the file, in bytes
-  std::uint32_t window_bytes;  // of the window, which precedes them; whole pages
-  std::uint32_t unused;
-  std::uint64_t thread;  // as gettid() gives it
-  std::uint64_t lost;    // number of lost records: the disk was full, or the limit reached
-  std::uint64_t saved;   // number of valid records after the window if the window contains any; if it is empty, all are
-                         // valid
-  std::uint64_t base;    // addresses in the process: of the window, and of the next record to write
+  std::uint32_t first_record;   // offset of the saved records in the file, in bytes
+  std::uint32_t window_bytes;   // of the window, which precedes them; whole pages
+  std::uint32_t folding_bytes;  // of a running_state before the window (folding/folded_file.hpp); 0: there is none
+  std::uint64_t thread;         // as gettid() gives it
+  std::uint64_t lost;           // number of lost records: the disk was full, or the limit reached
+  std::uint64_t saved;  // number of valid records after the window if the window contains any; if it is empty, all are
+                        // valid
+  std::uint64_t base;   // addresses in the process: of the window, and of the next record to write
   std::uint64_t next;
 };
 static_assert(sizeof(log_header) == 64);

@@ -17,6 +17,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/pages.hpp"
+#include "trace/recording/log_records.hpp"
 
 namespace lull::trace {
 namespace {
@@ -150,7 +151,10 @@ std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
     std::error_code unknown;
     if (!entry.is_regular_file(unknown)) continue;
     if (entry.path().extension() == ".definitions") definitions.push_back(entry.path());
-    if (entry.path().extension() == ".records") records.push_back(entry.path());
+    const auto folded = std::filesystem::path(entry.path()).replace_extension(folded_extension);
+    if (entry.path().extension() == folded_extension ||
+        (entry.path().extension() == ".records" && !std::filesystem::exists(folded, unknown)))
+      records.push_back(entry.path());
   }
   if (failed)
     throw error("read the records in " + folder.string(), failed.message(),
@@ -162,9 +166,9 @@ std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
     raw_process next = read_definitions(path);
     for (const auto& log : records) {
       if (log.stem().stem().string() != next.name) continue;
-      const mapped_log mapped(log);
-      if (mapped.header())
-        next.logs.push_back({log, mapped.header()->thread, mapped.header()->lost});
+      const log_records found_there(log);
+      if (found_there.is_valid())
+        next.logs.push_back({log, found_there.thread(), found_there.lost(), found_there.count()});
       else if (next.damaged.empty() && std::filesystem::file_size(log, failed) > 0)
         next.damaged = log.filename().string() + " is damaged or truncated, and is left out";
     }

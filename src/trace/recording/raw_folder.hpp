@@ -37,9 +37,10 @@ struct raw_region {
 };
 
 struct raw_log {
-  std::filesystem::path path;
+  std::filesystem::path path;  // log_records.hpp reads it
   std::uint64_t thread = 0;
   std::uint64_t lost = 0;
+  std::uint64_t records = 0;
 };
 
 enum class ending { in_order, exit_without_end, killed };

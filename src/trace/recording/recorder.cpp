@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
@@ -23,6 +24,7 @@
 #include "base/pages.hpp"
 #include "base/settings.hpp"
 #include "base/topology.hpp"
+#include "trace/recording/folded_writer.hpp"
 
 namespace lull::trace {
 namespace {
@@ -71,12 +73,20 @@ json clocks() {
   return pair;
 }
 
-// An invalid limit must not end the user's program: lull trace has rejected it before.
+// An invalid setting must not end the user's program: lull trace has rejected it before.
 std::size_t limit() noexcept {
   try {
     return setting_size("LULL_TRACE_LIMIT");
   } catch (...) {
     return std::size_t{1} << 30;
+  }
+}
+
+bool is_folded() noexcept {
+  try {
+    return setting_text("LULL_TRACE_FORM") == "folded";
+  } catch (...) {
+    return false;
   }
 }
 
@@ -90,10 +100,13 @@ constinit thread_local thread_log* recorder::of_thread_ = nullptr;
 
 // --- one thread ---
 
+thread_log::thread_log(recorder& owner) : owner_(owner) {}
+
 thread_log::~thread_log() { end(); }
 
 void thread_log::open(const std::string& path) noexcept {
-  const std::size_t bytes = page_size() + window_bytes;
+  const std::size_t folding_bytes = owner_.folds_ ? round_up(sizeof(folding::running_state), page_size()) : 0;
+  const std::size_t bytes = page_size() + folding_bytes + window_bytes;
   file_ = descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
   // Allocates the blocks now, so that a full disk is an error here instead of a signal at a later store.
   int failed = errno;
@@ -103,39 +116,60 @@ void thread_log::open(const std::string& path) noexcept {
     file_.close();
     return;
   }
+  mapped_bytes_ = bytes;
   header_ = static_cast<log_header*>(mapped);
-  window_ = reinterpret_cast<record*>(static_cast<char*>(mapped) + page_size());
+  window_ = reinterpret_cast<record*>(static_cast<char*>(mapped) + page_size() + folding_bytes);
   next_ = window_;
   end_ = window_ + window_bytes / sizeof(record);
   *header_ = {.magic = raw_magic,
               .version = raw_version,
               .first_record = static_cast<std::uint32_t>(bytes),
               .window_bytes = window_bytes,
-              .unused = 0,
+              .folding_bytes = static_cast<std::uint32_t>(folding_bytes),
               .thread = static_cast<std::uint64_t>(::syscall(SYS_gettid)),
               .lost = 0,
               .saved = 0,
               .base = reinterpret_cast<std::uint64_t>(window_),
               .next = reinterpret_cast<std::uint64_t>(window_)};
+  if (owner_.folds_ && !fold_into(path)) full_ = true;
+}
+
+bool thread_log::fold_into(const std::string& path) noexcept {
+  try {
+    path_ = path;
+    const std::string folded = std::filesystem::path(path).replace_extension(".folded").string();
+    folded_file_ = descriptor(::open(folded.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
+    if (!folded_file_) {
+      owner_.complain(describe_errno(errno).c_str());
+      return false;
+    }
+    auto& state = *new (reinterpret_cast<char*>(header_) + page_size()) folding::running_state;
+    folded_ = std::make_unique<folded_writer>(state, header_->thread, [this](const void* from, std::size_t bytes) {
+      return append(folded_file_.get(), from, bytes);
+    });
+    return folded_->is_open();
+  } catch (...) {
+    owner_.complain("out of memory");
+    return false;
+  }
 }
 
 bool thread_log::save() noexcept {
   if (header_ == nullptr) return false;
-  if (!full_ && write_window()) return true;
+  if (!full_ && (folded_ != nullptr ? fold_window(false) : write_window())) return true;
   full_ = true;
   ++header_->lost;
   return false;
 }
 
-bool thread_log::write_window() noexcept {
-  const auto bytes = static_cast<std::size_t>(next_ - window_) * sizeof(record);
+bool thread_log::append(int file, const void* from, std::size_t bytes) noexcept {
   if (!owner_.may_take(bytes)) {
     owner_.complain("LULL_TRACE_LIMIT is reached");
     return false;
   }
-  const auto* const from = reinterpret_cast<const char*>(window_);
+  const auto* const first = static_cast<const char*>(from);
   for (std::size_t at = 0; at < bytes;) {
-    const ssize_t written = ::write(file_.get(), from + at, bytes - at);
+    const ssize_t written = ::write(file, first + at, bytes - at);
     if (written > 0) {
       at += static_cast<std::size_t>(written);
     } else if (errno != EINTR) {
@@ -143,6 +177,12 @@ bool thread_log::write_window() noexcept {
       return false;  // a part may have been written; it is not counted as saved
     }
   }
+  return true;
+}
+
+bool thread_log::write_window() noexcept {
+  const auto bytes = static_cast<std::size_t>(next_ - window_) * sizeof(record);
+  if (!append(file_.get(), window_, bytes)) return false;
   // Keeps this order: if the process is killed in between, the window is empty, and all records after it count.
   next_ = window_;
   tell_next();
@@ -151,15 +191,39 @@ bool thread_log::write_window() noexcept {
   return true;
 }
 
+bool thread_log::fold_window(bool is_last) noexcept {
+  try {
+    const std::span<const record> window(window_, next_);
+    const std::ptrdiff_t taken = folded_->take(window, owner_.logs_made_ > 1, is_last);
+    if (taken < 0) return false;
+    // Keeps this order: if the process is killed in between, no record counts twice.
+    next_ = std::copy(window_ + taken, next_, window_);
+    tell_next();
+    folded_->next_window();
+    owner_.clocks_now_and_then();
+    return true;
+  } catch (...) {
+    owner_.complain("out of memory");
+    return false;
+  }
+}
+
 void thread_log::end() noexcept {
   if (header_ == nullptr) return;
-  if (!full_ && next_ != window_) write_window();
+  if (folded_ != nullptr) {
+    // The records file goes when the other is whole.
+    if (!full_ && (next_ == window_ || fold_window(true)) && folded_->finish()) ::unlink(path_.c_str());
+  } else if (!full_ && next_ != window_) {
+    write_window();
+  }
   forget();
   file_.close();
+  folded_file_.close();
 }
 
 void thread_log::forget() noexcept {
-  if (header_ != nullptr) ::munmap(header_, page_size() + window_bytes);
+  folded_.reset();
+  if (header_ != nullptr) ::munmap(header_, mapped_bytes_);
   next_ = end_ = window_ = nullptr;
   header_ = nullptr;
 }
@@ -180,7 +244,7 @@ recorder& recorder::of_process() {
   return *mine;
 }
 
-recorder::recorder(const std::string& folder) : left_(limit()) {
+recorder::recorder(const std::string& folder) : left_(limit()), folds_(is_folded()) {
   const std::filesystem::path raw = std::filesystem::absolute(folder) / "raw";
   std::error_code failed;
   std::filesystem::create_directories(raw, failed);
@@ -224,6 +288,7 @@ thread_log& recorder::make_log() noexcept {
       number = logs_.size();
       logs_.push_back(std::unique_ptr<thread_log>(new thread_log(*this)));
       mine = logs_.back().get();
+      logs_made_ = logs_.size();
     }
     mine->open(fmt::format("{}.{}.records", path_, number));
     if (keyed) pthread_setspecific(at_end_of_thread, mine);
@@ -283,6 +348,7 @@ void recorder::let_go_of_files() noexcept {
   for (const auto& log : logs_) {
     log->forget();
     log->file_.close();
+    log->folded_file_.close();
   }
   definitions_.close();
 }
@@ -297,7 +363,8 @@ void recorder::withdraw() noexcept {
   if (off_) return;
   let_go_of_files();
   for (std::size_t number = 0; number < logs_.size(); ++number)
-    ::unlink(fmt::format("{}.{}.records", path_, number).c_str());
+    for (const char* const extension : {"records", "folded"})
+      ::unlink(fmt::format("{}.{}.{}", path_, number, extension).c_str());
   ::unlink((path_ + ".definitions").c_str());
 }
 

@@ -6,7 +6,8 @@
 //
 // A record goes into a window of the file that stays mapped; one in 2048 finds the window full and appends it to the
 // file. Each page is thus touched once, without a page fault for every 128 records, which would cost ten times as much
-// as the record; and a process that is killed loses nothing.
+// as the record; and a process that is killed loses nothing. Under LULL_TRACE_FORM=folded, the window is folded instead
+// (folded_writer.hpp), which for regular programs costs less than the kernel's work for the file.
 //
 // No exception reaches the program. If a file cannot be extended (disk full, LULL_TRACE_LIMIT reached), the log reports
 // it once on stderr, counts the lost records, and leaves the count in the file. After a fork only the parent continues
@@ -28,6 +29,7 @@
 
 namespace lull::trace {
 
+class folded_writer;
 class recorder;
 
 // The log of one thread, which is its only writer.
@@ -57,11 +59,14 @@ class thread_log {
 
  private:
   friend class recorder;
-  explicit thread_log(recorder& owner) : owner_(owner) {}
+  explicit thread_log(recorder& owner);
   void open(const std::string& path) noexcept;
+  bool fold_into(const std::string& path) noexcept;
   // Makes space in the window; returns false if this record is lost, and counts it.
   [[gnu::cold]] bool save() noexcept;
-  bool write_window() noexcept;  // appends the window to the saved records; false: it stays, and no more fit
+  bool write_window() noexcept;             // appends the window to the saved records; false: it stays, and no more fit
+  bool fold_window(bool is_last) noexcept;  // the same, of a folded log
+  bool append(int file, const void* from, std::size_t bytes) noexcept;
   // For readers of the file of a killed process. The compiler must not move this store before the record is written;
   // the kernel sees both stores, in this order, on any machine.
   void tell_next() noexcept {
@@ -75,8 +80,12 @@ class thread_log {
   recorder& owner_;
   log_header* header_ = nullptr;  // null: ended, or never opened
   record* window_ = nullptr;
+  std::size_t mapped_bytes_ = 0;
   descriptor file_;
   bool full_ = false;
+  std::unique_ptr<folded_writer> folded_;  // null: raw
+  descriptor folded_file_;
+  std::string path_;
 };
 
 // What a process defines, once each. Numbers are local to this process; the archive's numbers are assigned when it is
@@ -131,7 +140,9 @@ class recorder {
   descriptor definitions_;
   std::mutex lock_;
   std::vector<std::unique_ptr<thread_log>> logs_;
+  std::atomic<std::size_t> logs_made_ = 0;  // when the first record of the last one is put, or before
   std::atomic<std::size_t> left_;
+  bool folds_ = false;  // LULL_TRACE_FORM=folded
   std::atomic<std::int64_t> clocks_taken_ns_ = 0;
   std::atomic<bool> off_ = false, complained_ = false;
 };

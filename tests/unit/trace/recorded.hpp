@@ -83,7 +83,7 @@ struct recorded_process {
                               .version = raw_version,
                               .first_record = static_cast<std::uint32_t>(page + 4096),
                               .window_bytes = 4096,
-                              .unused = 0,
+                              .folding_bytes = 0,
                               .thread = static_cast<std::uint64_t>(number) + t,
                               .lost = 0,
                               .saved = 0,
