@@ -2,7 +2,8 @@
 
 An event is an enter, a leave or a message; a call that sends has three. ns_per_event is CPU time of the recording
 thread, including its two readings of the clock and the kernel's work for its files. The ratios compare runs with and
-without recording in turn, in several rounds, each rank on its own core. Writing is the conversion of recorded files to
+without recording in turn, in several rounds, each rank on its own core; those of folded_over_written compare both forms
+of records, in turn, too. Writing is the conversion of recorded files to
 OTF2; reading is all of `lull trace info` except its tables; both in events per second of time. Prints one line of JSON:
 medians, and in `spread` the minimum and maximum of figures with several rounds; figures.toml describes them.
 """
@@ -14,6 +15,7 @@ import os
 import re
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -32,6 +34,10 @@ RECORDING = BUILD / "tests" / "unit" / "trace_recording"
 ROUNDS = 9
 CALLS = 2_000_000
 EVENTS_OF_CALL = 3
+FOLDED_CALLS = 6_000_000
+STEPS = 300_000
+FOLDED_HEADER_BYTES = 24  # src/trace/folding/folded_file.hpp
+STRUCTURE = 1
 PROCESSES = 4
 PINGPONG_ROUNDS = 200_000
 OPENMPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -53,11 +59,11 @@ run 200
 """
 
 
-def recorded(folder: Path, calls: int, processes: int) -> list[float]:
+def recorded(folder: Path, calls: int, processes: int, pattern: str = "ring", form: str = "raw") -> list[float]:
     """Nanoseconds per call of each process, whose records are in `folder`."""
-    environment = {**os.environ, "LULL_TRACE": str(folder), "LULL_TRACE_LIMIT": "8G"}
+    environment = {**os.environ, "LULL_TRACE": str(folder), "LULL_TRACE_LIMIT": "8G", "LULL_TRACE_FORM": form}
     done = subprocess.run(
-        [RECORDING, str(calls), str(processes)], env=environment, check=True, capture_output=True, text=True
+        [RECORDING, str(calls), str(processes), pattern], env=environment, check=True, capture_output=True, text=True
     )
     return [float(line.split()[0]) for line in done.stdout.splitlines()]
 
@@ -69,6 +75,47 @@ def ns_per_event(folder: Path) -> list[float]:
         found += recorded(folder / f"alone{number}", CALLS, 1)
         shutil.rmtree(folder / f"alone{number}")
     return [ns / EVENTS_OF_CALL for ns in found]
+
+
+def folded_over_written(folder: Path, pattern: str) -> list[float]:
+    """The cost of recording folded over that of raw records, which run in turn, round by round."""
+    found = []
+    for number in range(ROUNDS):
+        sides = {}
+        for form in ("raw", "folded") if number % 2 == 0 else ("folded", "raw"):
+            [sides[form]] = recorded(folder / "form", FOLDED_CALLS, 1, pattern, form)
+            shutil.rmtree(folder / "form")
+        found.append(sides["folded"] / sides["raw"])
+    return found
+
+
+def folded_bytes(folder: Path, iterations: int) -> int:
+    """The bytes of the folded calls of CG, without their times."""
+    recorded(folder, iterations, 1, "cg", "folded")
+    [file] = (folder / "raw").glob("*.folded")
+    content = file.read_bytes()
+    total, at = 0, FOLDED_HEADER_BYTES
+    while at < len(content):
+        what, size = struct.unpack_from("<II", content, at)
+        total += size if what == STRUCTURE else 0
+        at += 8 + size
+    shutil.rmtree(folder)
+    return total
+
+
+def library_ratios(folder: Path) -> list[float]:
+    """What the whole library adds to a step of a program, folded over raw, round by round."""
+    program = folder / "to_itself"
+    subprocess.run(["mpicc.openmpi", "-O2", TOP / "benchmarks" / "trace" / "to_itself.c", "-o", program], check=True)
+    found = []
+    for number in range(ROUNDS):
+        sides = {}
+        forms = ["", "raw", "folded"]
+        for form in forms[number % 3 :] + forms[: number % 3]:
+            text = run([program, str(STEPS)], 1, folder, folder / "t" if form else None, form or "raw")
+            sides[form] = float(text)
+        found.append((sides["folded"] - sides[""]) / (sides["raw"] - sides[""]))
+    return found
 
 
 def archive(folder: Path) -> dict[str, float]:
@@ -87,9 +134,9 @@ def archive(folder: Path) -> dict[str, float]:
     }
 
 
-def run(command: Sequence[str | Path], ranks: int, folder: Path, trace: Path | None) -> str:
+def run(command: Sequence[str | Path], ranks: int, folder: Path, trace: Path | None, form: str = "raw") -> str:
     """The output of the program."""
-    environment = {**os.environ, **OPENMPI}
+    environment = {**os.environ, **OPENMPI, "LULL_TRACE_FORM": form}
     if trace is not None:
         environment = preloaded(environment, tools={"LULL_TRACE": str(trace), "LULL_TRACE_LIMIT": "8G"})
     words = ["mpirun.openmpi", "-n", str(ranks), "--bind-to", "core", *map(str, command)]
@@ -124,7 +171,13 @@ def main() -> None:
         source = TOP / "benchmarks" / "trace" / "pingpong.c"
         subprocess.run(["mpicc.openmpi", "-O2", source, "-o", pingpong], check=True)
         rounds = {"ns_per_event": ns_per_event(folder)}
+        for pattern in ("ring", "halo", "chaos"):
+            rounds[f"folded_over_written_{pattern}"] = folded_over_written(folder, pattern)
+        rounds["folded_over_written_library"] = library_ratios(folder)
         result: dict[str, Any] = dict(archive(folder / "archive"))
+        for iterations in (150, 15_000):
+            result[f"folded_bytes_cg_{iterations}"] = folded_bytes(folder / "cg", iterations)
+        [result["folded_memory_kib"]] = recorded(folder / "memory", 1500, 1, "memory")
         rounds["pingpong_8b_ratio"] = ratios([pingpong, "8", str(PINGPONG_ROUNDS)], r"^(\S+)$", folder, ROUNDS)
         (folder / "in.melt").write_text(MELT)
         lammps = ["lmp", "-in", "in.melt", "-log", "none"]

@@ -1,16 +1,119 @@
-// The cost of recording a call, and a run to convert: recording CALLS PROCESSES, with LULL_TRACE set. Each of PROCESSES
-// (forked before anything is recorded) records CALLS sends or receives with their two readings of the clock; then the
-// same loop runs with only the readings. Prints a line for each: nanoseconds of CPU time per call, including the
-// kernel's work for it, and for the readings alone.
+// The cost of recording a call, and a run to convert: recording CALLS PROCESSES [PATTERN], with LULL_TRACE set. Each of
+// PROCESSES (forked before anything is recorded) records CALLS sends or receives with their two readings of the clock;
+// then the same loop runs with only the readings. Prints a line for each: nanoseconds of CPU time per call, including
+// the kernel's work for it, and for the readings alone. A pattern is what comes instead of sends and receives: halo,
+// chaos, or cg, of which CALLS is the number of iterations. The pattern memory records nothing, folds CALLS iterations
+// of cg, and prints the KiB that a thread needs for that.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "calibrate/recorded_calls.hpp"
+#include "trace/folding/folded_file.hpp"
+#include "trace/folding/folder.hpp"
 
 namespace {
+
+using lull::trace::kind;
+
+// Calls of one thread, with their clocks, in a log or wherever `put` takes them.
+template <typename Put>
+class caller {
+ public:
+  explicit caller(Put put) : put_(put) {}
+
+  void call(kind what, std::uint16_t function, int peer = 0, int tag = 0, std::uint64_t bytes = 0) {
+    const std::uint64_t begin = lull::ticks();
+    asm volatile("" ::: "memory");
+    put_({.begin = begin,
+          .duration = static_cast<std::uint32_t>(lull::ticks_since(begin)),
+          .region = function,
+          .peer = peer,
+          .tag = tag,
+          .bytes = bytes & 0xffffffff,
+          .what = what});
+    ++calls;
+  }
+  void more(kind what, std::uint64_t handle, int peer, int tag, std::uint64_t bytes) {
+    put_({.begin = handle, .peer = peer, .tag = tag, .bytes = bytes & 0xffffffff, .what = what});
+  }
+
+  // Four receives and four sends are posted and completed; a reduction follows.
+  void halo_step() {
+    constexpr int neighbours = 4;
+    for (int n = 0; n < 2 * neighbours; ++n) {
+      call(kind::call, n < neighbours ? 2 : 3);
+      more(n < neighbours ? kind::posted_receive : kind::posted_send, handle_of(n), n % neighbours, 7, 4096);
+    }
+    call(kind::call, 4);
+    for (int n = 0; n < 2 * neighbours; ++n) more(kind::completed, handle_of(n), n % neighbours, 7, 4096);
+    call(kind::collective, 5, -1, 0, 8);
+  }
+  // 16 functions with 8 partners, in an order and with sizes that follow no pattern.
+  void chaos_step() {
+    random_ = random_ * 6364136223846793005U + 1442695040888963407U;
+    call(kind::send, static_cast<std::uint16_t>(random_ >> 60), static_cast<int>(random_ >> 57 & 7), 7, random_ >> 40);
+  }
+  // Exchanges by halves in 25 inner iterations, and two reductions.
+  void cg_step() {
+    for (int inner = 0; inner < 25; ++inner) {
+      for (int partner = 1; partner <= 4; partner *= 2) {
+        call(kind::call, 2);
+        more(kind::posted_receive, handle_of(0), partner, 0, 56000);
+        call(kind::send, 0, partner, 0, 56000);
+        call(kind::call, 4);
+        more(kind::completed, handle_of(0), partner, 0, 56000);
+      }
+      call(kind::send, 0, 2, 0, 8);
+    }
+    call(kind::collective, 5, -1, 0, 8);
+    call(kind::collective, 5, -1, 0, 16);
+  }
+
+  std::int64_t calls = 0;
+
+ private:
+  static std::uint64_t handle_of(int n) { return 0x7f0000001000 + 0x180 * static_cast<std::uint64_t>(n); }
+  Put put_;
+  std::uint64_t random_ = 1;
+};
+
+// One thread records CALLS calls, or iterations of cg; returns nanoseconds of its CPU time for each call.
+double ns_of_pattern(const std::string& pattern, std::int64_t calls) {
+  auto& mine = lull::trace::recorder::of_process();
+  const std::array<std::string_view, 6> names{"MPI_Send",  "MPI_Recv",    "MPI_Irecv",
+                                              "MPI_Isend", "MPI_Waitall", "MPI_Allreduce"};
+  mine.define_regions("mpi", 0, names);
+  mine.define_process(0, 1, "mpi", "none");
+  auto& log = mine.log();
+  caller program([&log](const lull::trace::record& r) { log.put(r); });
+  const std::int64_t begin = lull::thread_cpu_ns();
+  for (std::int64_t step = 0; (pattern == "cg" ? step : program.calls) < calls; ++step) {
+    if (pattern == "halo") program.halo_step();
+    if (pattern == "chaos") program.chaos_step();
+    if (pattern == "cg") program.cg_step();
+  }
+  return static_cast<double>(lull::thread_cpu_ns() - begin) / static_cast<double>(program.calls);
+}
+
+// KiB of folding the calls of a thread, beside the window in which raw records lie, too.
+std::size_t memory_kib(std::int64_t steps) {
+  lull::trace::folding::folder folder;
+  std::vector<lull::trace::record> window;
+  caller program([&](const lull::trace::record& r) {
+    window.push_back(r);
+    if (window.size() < 2048) return;
+    const auto taken = static_cast<std::ptrdiff_t>(folder.fold(window, false));
+    folder.clear_output();
+    window.erase(window.begin(), window.begin() + taken);
+  });
+  for (std::int64_t step = 0; step < steps; ++step) program.cg_step();
+  return (folder.memory() + sizeof(lull::trace::folding::running_state)) >> 10;
+}
 
 void record(int rank, int size, std::int64_t calls) {
   const double recorded = lull::calibrate::ns_of_recorded_call(rank, size, calls);
@@ -23,9 +126,20 @@ void record(int rank, int size, std::int64_t calls) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 3) return 2;
+  if (count != 3 && count != 4) return 2;
   const std::int64_t calls = std::atoll(words[1]);
   const int size = std::atoi(words[2]);
+  const std::string pattern = count == 4 ? words[3] : "ring";
+  if (pattern == "memory") {
+    std::printf("%zu\n", memory_kib(calls));
+    return 0;
+  }
+  if (pattern != "ring") {
+    const double ns = ns_of_pattern(pattern, calls);
+    lull::trace::recorder::of_process().close();
+    std::printf("%.3f\n", ns);
+    return 0;
+  }
   for (int rank = 0; rank < size; ++rank) {
     if (size == 1) {
       record(rank, size, calls);
