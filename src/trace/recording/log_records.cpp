@@ -90,7 +90,6 @@ void log_records::open_folded(const std::filesystem::path& path) {
   if (!header || header->magic != folding::folded_magic || header->version != folding::folded_version ||
       header->times != folding::times_kept::exact)
     return;
-  valid_ = true;
   thread_ = header->thread;
   running_state::part behind;
   std::filesystem::path beside = path;
@@ -101,9 +100,8 @@ void log_records::open_folded(const std::filesystem::path& path) {
     const std::size_t at = raw_->header() ? raw_->header()->first_record - raw_->header()->window_bytes -
                                                 std::size_t{raw_->header()->folding_bytes}
                                           : 0;
-    folded_->running = std::make_unique<running_state>();
     if (const auto state = read_at<running_state>(records.content(), at); at > 0 && state && state->valid < 2) {
-      *folded_->running = *state;
+      folded_->running = std::make_unique<running_state>(*state);
       behind = state->parts[state->valid];
       file = file.first(std::min<std::size_t>(file.size(), behind.file_bytes));
       lost_ = raw_->header()->lost;
@@ -112,6 +110,7 @@ void log_records::open_folded(const std::filesystem::path& path) {
       window_.assign(window.begin(), window.end());
     }
   }
+  bool is_whole = folded_->running != nullptr;
   folding::expander::pieces structure, times;
   folding::expander::handles given_up;
   std::uint64_t folded = behind.records;
@@ -122,11 +121,15 @@ void log_records::open_folded(const std::filesystem::path& path) {
     if (head->what == chunk::structure) structure.push_back(content);
     if (head->what == chunk::times) times.push_back(content);
     if (head->what == chunk::end)
-      if (const auto end = read_at<folding::file_end>(content, 0)) folded = end->records;
+      if (const auto end = read_at<folding::file_end>(content, 0)) {
+        folded = end->records;
+        is_whole = true;
+      }
     if (head->what == chunk::given_up)
       for (std::size_t i = 0; const auto one = read_at<folding::request_life>(content, i); i += sizeof *one)
         given_up[one->life] = one->handle;
   }
+  valid_ = is_whole;
   if (folded_->running) {
     const running_state& state = *folded_->running;
     structure.push_back(

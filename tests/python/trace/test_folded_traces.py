@@ -19,6 +19,7 @@ from lull import _core
 from lull.mpi.preload import preloaded
 from lull.trace.convert import convert
 from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, each_library
+from trace_records import leave, ring
 
 pytestmark = [pytest.mark.in_turn(2), pytest.mark.skipif(not _core.HAS_OTF2, reason="built without OTF2")]
 FOLD_RECORDS = Path(__file__).parents[3] / "build" / "venv" / "tests" / "unit" / "fold_records"
@@ -120,6 +121,35 @@ def test_a_folded_job_that_ends_in_the_middle_leaves_a_whole_archive(
     assert done.returncode != 0
     text = printed(folding.folder / "t")
     assert text.count("MPI_ALLREDUCE") or text.count('"MPI_Allreduce"')
+
+
+def folded_ring(folder: Path) -> Path:
+    """The folded records of rank 0 in a trace of two."""
+    if not FOLD_RECORDS.exists():
+        pytest.skip("fold_records is not built")
+    leave(folder, ring(2))
+    subprocess.run([FOLD_RECORDS, folder / "raw"], check=True)
+    return min((folder / "raw").glob("*.folded"))
+
+
+def test_damaged_folded_records_are_kept_as_far_as_they_can_be_read(lull: Lull) -> None:
+    path = folded_ring(lull.folder / "t")
+    content = bytearray(path.read_bytes())
+    content[32 + 10] ^= 0xFF  # in the structure, the first chunk
+    path.write_bytes(content)
+    done = lull.run("trace", "convert", "t")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "lull: rank 0: its folded records are damaged; what came before is kept\n" in done.stderr
+    printed(lull.folder / "t")
+
+
+def test_a_folded_file_that_is_cut_off_is_left_out_and_named(lull: Lull) -> None:
+    path = folded_ring(lull.folder / "t")
+    path.write_bytes(path.read_bytes()[:-20])
+    done = lull.run("trace", "convert", "t")
+    assert done.returncode == 0
+    assert f"{path.name} is damaged or truncated, and is left out" in done.stderr
+    printed(lull.folder / "t")
 
 
 def test_a_form_that_does_not_exist_is_one_line(lull: Lull) -> None:
