@@ -1,4 +1,4 @@
-// One call of the program, from its begin to the records that describe it (trace/recording/raw.hpp). A wrapper creates
+// One call of the program, from its begin to the records that describe it (trace/raw.hpp). A wrapper creates
 // one, and calls returned() and then the functions for the kind of call; without recording none of this is compiled.
 //
 //   recorded<tools> call(outermost, function::MPI_Send);

@@ -1,4 +1,4 @@
-// One call of an OpenSHMEM program: times it and records what it did (trace/recording/raw.hpp). Each wrapper that
+// One call of an OpenSHMEM program: times it and records what it did (trace/raw.hpp). Each wrapper that
 // recording.py generates has one. The wrappers are preloaded and pass calls on to the second names, pshmem_...
 //
 //   recorded call(mine);

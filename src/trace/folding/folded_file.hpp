@@ -1,5 +1,5 @@
 // The files of a thread whose records are folded. They are in the folder of the trace, beside PROCESS.definitions
-// (recording/raw.hpp):
+// (raw.hpp):
 //
 //   PROCESS.THREAD.folded    `file_header`, then chunks: `chunk_header` and as many bytes as it says. The structures,
 //                            one after the other, are one stream (folder.hpp), and the times are another (bytes.hpp)

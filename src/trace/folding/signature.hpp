@@ -11,7 +11,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "trace/recording/raw.hpp"
+#include "trace/raw.hpp"
 
 namespace lull::trace::folding {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/recording/raw.hpp"
+#include "trace/raw.hpp"
 
 namespace lull::trace {
 

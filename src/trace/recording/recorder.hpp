@@ -25,7 +25,7 @@
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
 #include "base/ticks.hpp"
-#include "trace/recording/raw.hpp"
+#include "trace/raw.hpp"
 
 namespace lull::trace {
 

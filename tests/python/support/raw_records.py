@@ -1,4 +1,4 @@
-"""The files that traced processes wrote (src/trace/recording/raw.hpp), read by code that only tests use."""
+"""The files that traced processes wrote (src/trace/raw.hpp), read by code that only tests use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-RAW = Path(__file__).parents[3] / "src" / "trace" / "recording" / "raw.hpp"
+RAW = Path(__file__).parents[3] / "src" / "trace" / "raw.hpp"
 RECORD = struct.Struct("<QIHHiiQ")
 HEADER = struct.Struct("<8sIIIIQQQQQ")
 HEADER_FIELDS = (

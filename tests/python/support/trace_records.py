@@ -1,4 +1,4 @@
-"""Records like those of traced processes; a tick is a nanosecond. Kinds are those of src/trace/recording/raw.hpp."""
+"""Records like those of traced processes; a tick is a nanosecond. Kinds are those of src/trace/raw.hpp."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/recording/raw.hpp"
+#include "trace/raw.hpp"
 
 namespace lull::trace {
 

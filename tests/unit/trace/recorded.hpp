@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "trace/events.hpp"
-#include "trace/recording/raw.hpp"
+#include "trace/raw.hpp"
 
 namespace lull::trace {
 
