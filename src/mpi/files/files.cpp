@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "mpi/files/device_memory.hpp"
 
 namespace lull::mpi {
 namespace {
@@ -219,7 +220,12 @@ int hand_over(open_file& file, const kind_of_call& kind, const arguments& what, 
   staged = true;
   if (const int failed = class_of(files_of_node()->error(file.number)); failed != MPI_SUCCESS)
     return fail(file, failed);
-  if (!write_view(file, first_byte(file, kind, what), total, memory, what.buffer, next_collective(file, kind)))
+  const stage::collective_call of = next_collective(file, kind);
+  const bool packs = total > 0 && file.gpus.may_be_on_device(what.buffer);
+  const std::vector<std::byte> copy =
+      packs ? packed(what.buffer, what.count, what.type, memory.size) : std::vector<std::byte>();
+  if (!write_view(file, first_byte(file, kind, what), total, packs ? flat_bytes() : memory,
+                  packs ? copy.data() : what.buffer, of))
     return fail(file, MPI_ERR_NO_MEM);
   if (!kind.at_offset) file.position += total / file.etype_size;
   if (kind.nonblocking) return complete_request(total, what.request);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "mpi/files/device_memory.hpp"
 #include "mpi/files/flattening.hpp"
 #include "mpi/flavour.hpp"
 #include "stage/programs/staging.hpp"
@@ -21,6 +22,7 @@ struct open_file {
   MPI_Comm comm{};                 // of its processes, for set_size; null if it is a single one
   std::uint64_t name = 0;          // of its collective calls, with their count
   int processes_of_my_server = 1;  // of the communicator
+  gpu_runtimes gpus;
 
   std::mutex mutex;  // of what follows
   bool is_atomic = false;

@@ -172,3 +172,21 @@ def test_several_nodes_leave_it_to_the_program(tmp_path: Path, built: Path) -> N
     assert done.returncode == 0, done.stderr
     assert len(re.findall(r"several processes share the file \(MPI-IO\).*writes it itself", done.stderr)) == 1
     assert path.read_bytes() == plain.file
+
+
+@each_library
+def test_buffers_on_a_gpu_are_packed_by_the_library(mpi: MpiLibrary, tmp_path: Path, built: Path) -> None:
+    source = Path(__file__).parents[1] / "programs" / "stage" / "fake_device.c"
+    fake = tmp_path / "libcuda.so.1"
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", source, "-o", fake], check=True)
+    what = program(mpi, built, "shared_random")
+    plain = run(mpi, tmp_path / "plain", 2, what, "77", "40")
+    folder = tmp_path / "staged"
+    folder.mkdir()
+    env = {**DETERMINISTIC, "LD_PRELOAD": str(fake), "FAKE_DEVICE": str(tmp_path / "asked")}
+    tools = {"LULL_STAGE": "dedicated-cores=1"}
+    done = mpi.run(3, what, folder / "file", "77", "40", tools=tools, env=env, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "asked").exists()
+    assert sorted(done.stdout.splitlines()) == plain.printed
+    assert (folder / "file").read_bytes() == plain.file
