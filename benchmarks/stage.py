@@ -3,8 +3,8 @@
 Held up: a program repeatedly hands 32 MiB over by lull/stage.h and, in turn, copies the same bytes within warm shared
 memory (stage/held_up.c); time partitioning writes them, without fsync, into memory. Regret: the emulated simulations of
 the study `io`, small ones, on a storage of several speeds; `auto` has seen each of them once before, as it has for a
-user who runs a simulation again. Prints tables, then one line of JSON, in which `spread` is the minimum and maximum
-over a figure's rounds; figures.toml describes its figures.
+user who runs a simulation again. Shared output: one file of all ranks (stage/shared_output.py). Prints tables, then one
+line of JSON, in which `spread` is the minimum and maximum over a figure's rounds; figures.toml describes its figures.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from pathlib import Path
 from lull.hosts.mpirun import of_open_mpi
 
 TOP = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TOP / "studies" / "io"))
+sys.path[:0] = [str(TOP / "studies" / "io"), str(TOP / "benchmarks" / "stage")]
 from run import ROOT, simulate  # noqa: E402
+from shared_output import shared_output  # noqa: E402
 
 BUILD = TOP / "build" / "bench-stage"
 MEBIBYTES = 32
@@ -185,6 +186,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     idle = cpu_of_idle_servers(program)
     print(f"\nan idle server: {idle:.3f} % of a core\n")
 
+    shared = shared_output(BUILD, 1 if quick else ROUNDS)
+
     best, auto = f"{'best':<20}{'s':>8}", f"{'auto chose':<20}{'s':>8}{'regret':>10}{'at first':>10}"
     print(f"{'nodes':<5}{'output is':>10}{'every':>8}  {best}  {auto}\n{'':<5}{'steps':>10}{'steps':>8}")
     regrets = []
@@ -204,6 +207,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     keep("dn_stall_over_link", [one.output / one.copy for one in found["dn"]])
     for name, rounds in found.items():
         keep(f"{name}_stall_ms", [one.output * 1e3 for one in rounds])
+    for name, values in shared.items():
+        keep(name, values)
     figures["idle_server_cpu_pct"] = round(idle, 4)
     figures["auto_regret_pct"] = round(statistics.mean(regrets), 3)
     figures["auto_regret_worst_pct"] = round(max(regrets), 3)
