@@ -1,10 +1,10 @@
-"""The tests of HDF5 and netCDF-C, plain and under each approach of `lull stage`: equal exit codes and files.
+"""The tests of HDF5, netCDF-C, PnetCDF and ROMIO, plain and under `lull stage`: equal exit codes and files.
 
     python tests/conformance/staged_suites.py [--only REGEX] [--folder FOLDER]      what `make conformance` runs
 
 The sources are those of the distribution (Debian; `apt-get source`), unpacked and built once in the folder, by default
-build/conformance. Each program runs in its own folder; begin_mpi.c makes it an MPI program. Files that differ between
-two plain runs are not compared.
+build/conformance. Each program runs in its own folder; begin_mpi.c makes a serial program one of MPI. Files that differ
+between two plain runs are not compared. Parallel programs write their files by MPI-IO, with one server and with two.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from pathlib import Path
 from lull.mpi.preload import preloaded
 
 HERE = Path(__file__).parent
-APPROACHES = ["time-partitioning", "dedicated-cores=1", "dedicated-nodes=1"]
+APPROACHES = ("time-partitioning", "dedicated-cores=1", "dedicated-nodes=1")
+SHARED = ("dedicated-cores=1", "dedicated-cores=2")  # that write files of several processes
 TIMED_OUT = 124
 SECONDS = 600  # for a program; a program that needs more than half of it plainly is not compared
 SETTINGS = {
@@ -35,6 +36,9 @@ SETTINGS = {
     "OMPI_MCA_osc": "^rdma",
     "HDF5_NOCLEANUP": "1",  # the files that the tests have written stay, for the comparison
     "HDF5TestExpress": "3",
+    # Otherwise Open MPI fills holes with memory that was never set, also in plain runs.
+    "OMPI_MCA_fbtl_posix_write_datasieving": "0",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
 }
 
 
@@ -48,6 +52,19 @@ class Suite:
     data: list[str] = field(default_factory=list)  # files that a program finds in its own folder; patterns
     settings: dict[str, str] = field(default_factory=dict)  # SOURCE means the folder of the sources
     left_out: str = ""  # programs: a regular expression
+    name: str = ""  # the package's, unless it has several suites
+    ranks: int = 1  # more than one: parallel programs
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+        return self.name or self.package
+
+    @property
+    def approaches(self) -> tuple[str, ...]:
+        """The values of LULL_STAGE under which its programs run."""
+        return SHARED if self.ranks > 1 else APPROACHES
 
 
 # Left out: programs that write many GB, or no files for minutes, or are part of a script's test.
@@ -74,6 +91,37 @@ SUITES = [
         ["nc_test4/ref_*", "nc_test4/*.cdl"],
         {},
         r".*\..*|tst_large|tst_files.|tst_chunks2|tst_camrun|tst_h_many_atts|tst_many.*|tst_mem.*",
+    ),
+    Suite(
+        "hdf5",
+        "mkdir -p parallel && cd parallel && cmake .. -G Ninja -DCMAKE_C_COMPILER=mpicc.openmpi "
+        '-DCMAKE_C_FLAGS="-O1 -w" -DONLY_SHARED_LIBS=ON -DHDF5_ENABLE_PARALLEL=ON -DHDF5_BUILD_CPP_LIB=OFF '
+        "-DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_UTILS=OFF -DHDF5_BUILD_EXAMPLES=OFF -DHDF5_BUILD_HL_LIB=OFF "
+        "-DHDF5_ENABLE_Z_LIB_SUPPORT=ON && cmake --build . --target testphdf5 t_mpi t_pread t_pshutdown t_shapesame "
+        "t_filters_parallel t_init_term",
+        "parallel/bin/t*",
+        settings={"HDF5_PARAPREFIX": "."},
+        name="hdf5-parallel",
+        ranks=3,
+    ),
+    Suite(
+        "pnetcdf",
+        "./configure MPICC=mpicc.openmpi --disable-fortran --disable-cxx --disable-static --enable-shared "
+        "&& make -j2 && make -j2 -C test/testcases check TESTS= && make -j2 -C test/nonblocking check TESTS=",
+        "test/*/.libs/*",
+        ranks=4,
+        left_out=r".*\..*",
+    ),
+    Suite(
+        "mpich",
+        "mkdir -p romio && for file in src/mpi/romio/test/*.c; do "
+        "mpicc.openmpi -O1 -w -o romio/$(basename $file .c) $file || true; done",
+        "romio/*",
+        ranks=4,
+        arguments=("-fname", "file"),
+        # They write in an order that a plain run does not keep, or need 2 ranks, hints, or much memory.
+        left_out="shared_fp|coll_perf|big_extents|large_array|perf|syshints|error|atomicity",
+        name="romio",
     ),
 ]
 
@@ -105,10 +153,10 @@ def unpacked(suite: Suite, folder: Path) -> Path:
 def built(suite: Suite, folder: Path) -> Path:
     """The sources, with the tests built in them."""
     source = unpacked(suite, folder)
-    done = source / "lull-built"
+    done = source / f"lull-built-{suite.label}"
     if not done.exists():
-        print(f"==> building {source.name}", flush=True)
-        log = folder / f"{suite.package}.log"
+        print(f"==> building {suite.label} in {source.name}", flush=True)
+        log = folder / f"{suite.label}.log"
         with log.open("w") as out:
             made = subprocess.run(["sh", "-c", suite.build], cwd=source, stdout=out, stderr=out, check=False)
         if made.returncode != 0:
@@ -132,15 +180,17 @@ def run(program: Path, suite: Suite, source: Path, folder: Path, approach: str) 
             shutil.copy(path, folder)
     own = {name: value.replace("SOURCE", str(source)) for name, value in suite.settings.items()}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | SETTINGS | own
-    ranks = 2 if "=" in approach else 1
-    before = str(folder.parents[2] / "begin_mpi.so")
+    servers = int(approach.partition("cores=")[2] or 0) if suite.ranks > 1 else int("=" in approach)
+    begins = "" if suite.ranks > 1 else str(folder.parents[2] / "begin_mpi.so")
+    before = begins
     if approach:
         nodes = {"LULL_NODES": "2"} if "nodes" in approach else {}
         environment = preloaded(environment, tools={"LULL_STAGE": approach}) | nodes
-        before += ":" + environment.pop("LD_PRELOAD")
+        before = ":".join(filter(None, [begins, environment.pop("LD_PRELOAD")]))
     limit = SECONDS if approach else SECONDS // 2
-    start = ["timeout", "-k9", str(limit), "mpirun.openmpi", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
-    words = [*start, "env", f"LD_PRELOAD={before}", "BEGIN_MPI=1", str(program)]
+    start = ["timeout", "-k9", str(limit), "mpirun.openmpi", "-n", str(suite.ranks + servers)]
+    start += ["--oversubscribe", "--bind-to", "none"]
+    words = [*start, "env", f"LD_PRELOAD={before}", "BEGIN_MPI=1", str(program), *suite.arguments]
     with (folder.parent / f"{folder.name}.log").open("w") as log:
         return subprocess.run(
             words, env=environment, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL, check=False
@@ -176,7 +226,7 @@ def differences(program: Path, suite: Suite, source: Path, into: Path) -> tuple[
         if not same(into / "plain" / name, into / "again" / name)
     }
     wrong = []
-    for approach in APPROACHES:
+    for approach in suite.approaches:
         code = run(program, suite, source, into / approach, approach)
         if code != codes[0]:
             wrong.append(f"{approach}: it ends with {code}, plainly with {codes[0]}; see {into / approach}.log")
@@ -204,18 +254,18 @@ def main() -> int:
     for suite in SUITES:
         source = built(suite, folder)
         ends: Counter[str] = Counter()
-        shutil.rmtree(folder / suite.package, ignore_errors=True)
+        shutil.rmtree(folder / suite.label, ignore_errors=True)
         for program in programs(suite, source):
-            if not re.search(asked.only, f"{suite.package}/{program.name}"):
+            if not re.search(asked.only, f"{suite.label}/{program.name}"):
                 continue
             began = time.monotonic()
-            how, wrong = differences(program, suite, source, folder / suite.package / program.name)
+            how, wrong = differences(program, suite, source, folder / suite.label / program.name)
             ends[how] += 1
             failed = failed or bool(wrong)
-            print(f"{suite.package}/{program.name}: {how}, {time.monotonic() - began:.0f} s", flush=True)
+            print(f"{suite.label}/{program.name}: {how}, {time.monotonic() - began:.0f} s", flush=True)
             for line in wrong:
                 print(f"  {shlex.quote(program.name)} under {line}", flush=True)
-        print(f"==> {source.name}: {', '.join(f'{number} {how}' for how, number in ends.items())}", flush=True)
+        print(f"==> {suite.label}: {', '.join(f'{number} {how}' for how, number in ends.items())}", flush=True)
     return int(failed)
 
 
