@@ -83,6 +83,7 @@ void node::find_channels() {
     all.insert(all.end(), s->description().channels.begin(), s->description().channels.end());
   readings_of_all_.resize(all.size());
   std::vector<meter::channel_label> labels;
+  labels.reserve(all.size());
   for (const meter::channel& c : all) labels.push_back({.name = c.name, .covers = c.covers, .kind = c.kind});
   const std::vector<std::size_t> counted = meter::counted(labels);
   if (counted.empty())

@@ -55,7 +55,7 @@ json totals_of(const account::attribution::state& s) {
 }  // namespace
 
 server::server(node& n, const sockets& s, server_options options)
-    : node_(n), sockets_(s), options_(std::move(options)), publication_(fmt::format("{:x}", now_ns())) {
+    : node_(n), sockets_(s), options_(options), publication_(fmt::format("{:x}", now_ns())) {
   publication_.set_users(node_.users());
 }
 

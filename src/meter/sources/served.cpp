@@ -126,7 +126,7 @@ channel channel_in(const json& c, seconds interval, const service_link& from, do
   return {.name = served_name(name),
           .covers = enumerator(c.at("domain"), domain::wire),
           .kind = enumerator(c.at("kind"), kind::simulated),
-          .interval = std::max(interval, seconds{c.at("interval_s").get<double>()}),
+          .interval = seconds{std::max(interval.value(), c.at("interval_s").get<double>())},
           .basis = fmt::format("{} by the service at {}, in steps of {:g} J", name, from.path(), step_j),
           .limits = {.range = 0,
                      .max_per_second = c.at("most_w").get<double>() * 1e6,

@@ -114,8 +114,8 @@ int complete_request(std::int64_t bytes, MPI_Request* request) {
   };
   const auto release = [](void*) -> int { return MPI_SUCCESS; };
   const auto cancel = [](void*, int) -> int { return MPI_SUCCESS; };
-  const int result = LULL_LIBRARY(MPI_Grequest_start)(
-      query, release, cancel, reinterpret_cast<void*>(static_cast<std::intptr_t>(bytes)), request);
+  void* const state = reinterpret_cast<void*>(static_cast<std::intptr_t>(bytes));  // NOLINT(performance-no-int-to-ptr)
+  const int result = LULL_LIBRARY(MPI_Grequest_start)(query, release, cancel, state, request);
   return result == MPI_SUCCESS ? LULL_LIBRARY(MPI_Grequest_complete)(*request) : result;
 }
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <new>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -36,7 +36,7 @@ descriptor directory::new_pages(std::size_t processes, std::size_t arena_bytes) 
   if (failed == 0 && ftruncate(made.get(), static_cast<off_t>(bytes)) != 0) failed = errno;
   if (failed != 0) throw error("share files that several processes write", describe_errno(failed));
   const job::mapping mapped(made.get(), offset_of_arenas());
-  auto* const table = new (mapped.data()) shared;
+  auto* const table = std::construct_at(reinterpret_cast<shared*>(mapped.data()));
   table->lock.open();
   for (job::shared_lock& one : table->writing) one.open();
   return made;

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -38,10 +38,9 @@ std::optional<struct stat> status_of(const std::string& path) {
 }
 
 std::string real_path_of(const std::string& path) {
-  char* const real = realpath(path.c_str(), nullptr);
-  std::string made = real != nullptr ? real : path;
-  std::free(real);
-  return made;
+  std::error_code failed;
+  const std::filesystem::path real = std::filesystem::canonical(path, failed);
+  return failed ? path : real.string();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "trace/archive/archive_writer.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
