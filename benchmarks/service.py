@@ -1,4 +1,4 @@
-"""What does the service of a node cost, and is what it says true? (`make bench-service`)
+"""The cost of a node's service, and the errors of its figures (`make bench-service`).
 
 The node is a fixture tree of two packages with DRAM and the cgroups of the jobs. Reading a file of a tree costs as much
 as reading the text of a file, which is less than some drivers need. CPU time and memory are the kernel's own account of
@@ -77,7 +77,7 @@ def run_jobs(service: NodeService, until: threading.Event) -> None:
 
 
 def cpu_pct(service: NodeService) -> float:
-    """CPU time of the service in percent of a core, while jobs run and nothing is asked."""
+    """CPU time of the service in percent of a core, while jobs run and no client sends a message."""
     assert service.process
     before, began = cpu_ns(service.process.pid), time.monotonic()
     time.sleep(SECONDS)

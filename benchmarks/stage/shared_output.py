@@ -1,4 +1,4 @@
-"""What does a file that all ranks write together cost a program, plain and staged? Part of `make bench-stage`.
+"""The cost of a file that all ranks write together, plain and staged; part of `make bench-stage`.
 
 Four ranks write 8 steps of 16 MiB on a storage of 64 MiB/s; plain runs pass the same limit (time partitioning). One
 more rank is the server. On two cores, computing is a pause. Small steps are 16 of 1 MiB, without a limit.

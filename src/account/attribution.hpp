@@ -1,5 +1,5 @@
 // Who used the energy of a node: attributes every microjoule that its counters count to the accounts that are open, to
-// the system, or to nobody. Pure: it reads no file and no clock.
+// the system, or to no account. Pure: it reads no file and no clock.
 //
 // An account is what a job holds and does on this node. Each add() is one interval. Per channel, whatever was counted
 // in it becomes

@@ -28,7 +28,7 @@ struct use_of_node {
   std::int64_t command_cpus = 0, cpus = 0;  // that the command could use, and that the node has
 };
 
-// A figure for each of `node`, which count nothing twice. Accelerators are nobody's, for the CPU time says nothing about
+// A figure for each of `node`, which count nothing twice. Accelerators are left out, for the CPU time says nothing about
 // them: their figures are 0.
 [[nodiscard]] std::vector<energy_figure> share_of_command(std::span<const counted_energy> node, const use_of_node& use);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <exception>
 #include <limits>
 #include <map>
 #include <set>
@@ -209,7 +210,13 @@ int error_after_close(open_file& file) {
 
 std::int64_t begin_of_call() noexcept { return now_ns(); }
 
-int hand_over(open_file& file, const kind_of_call& kind, const arguments& what, bool& staged) {
+int failed_inside(open_file& file, const std::exception& problem) {
+  fmt::print(stderr, "lull: stage {}: {}\n", file.path, problem.what());
+  return fail(file, MPI_ERR_IO);
+}
+
+// No exception reaches the program.
+int hand_over(open_file& file, const kind_of_call& kind, const arguments& what, bool& staged) try {
   const std::lock_guard hold(file.mutex);
   const bool is_valid = (file.mode & MPI_MODE_RDONLY) == 0 && what.count >= 0 &&
                         (!kind.at_offset || what.offset >= 0) && what.type != predefined.datatype_null;
@@ -234,6 +241,9 @@ int hand_over(open_file& file, const kind_of_call& kind, const arguments& what, 
   else
     set_bytes(what.status, total);
   return MPI_SUCCESS;
+} catch (const std::exception& problem) {
+  staged = true;
+  return failed_inside(file, problem);
 }
 
 int end_of_split(open_file& file, MPI_Status* status) {

@@ -7,13 +7,14 @@
 //   reads                  wait for what was handed over before, then the library reads: an independent read for its
 //                          own bytes, a collective one for the whole file, because aggregators read for others
 //   size, set_size         are known without waiting, and ordered among the writes
-//   sync, and whatever else needs the data: atomic mode, shared file pointers, preallocate, other data
+//   sync, and everything else that needs the data: atomic mode, shared file pointers, preallocate, other data
 //   representations        wait until everything is written; then the library does it
 //
-// The library's calls of data functions may read, change and write back whole blocks. So none is called while anything
-// of the file is under way.
+// The library's data functions may read, change and write back whole blocks. So none is called while an entry of the
+// file is pending.
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <string_view>
 #include <type_traits>
 
@@ -114,6 +115,7 @@ void after_library(open_file& file, const kind_of_call& kind, const arguments& w
 [[nodiscard]] int error_after_close(open_file& file);  // closes it for the servers
 // Prints a line, once for each reason, on the first rank; counts the call.
 void report_declined(open_file& file, const char* what);
+[[nodiscard]] int failed_inside(open_file& file, const std::exception& problem);  // prints it, and returns an error
 void report_once(open_file& file, const char* what, const char* consequence);
 [[nodiscard]] std::int64_t size_of_type(MPI_Datatype type);
 [[nodiscard]] int end_of_split(open_file& file, MPI_Status* status);

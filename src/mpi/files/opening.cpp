@@ -27,13 +27,13 @@ struct opened {
   std::int32_t server;
 };
 
-// The first 32 bits from the top: the process and its how manieth file; the calls are counted in the others.
+// The upper 32 bits: the process, and how many files it has opened; the lower ones count calls.
 std::uint64_t new_name(int world_rank) {
   static std::atomic<std::uint32_t> opens = 0;
   return (static_cast<std::uint64_t>(world_rank + 1) << 52U) | (static_cast<std::uint64_t>(opens++ & 0xfffffU) << 32U);
 }
 
-// Nobody writes before all know the file. A communicator of its own serves set_size: the program may free its own.
+// No process writes before all know the file. A communicator of its own serves set_size: the program may free its own.
 void agree(open_file& file, MPI_Comm comm) {
   int ranks = 1, rank = 0, world_rank = 0;
   LULL_LIBRARY(MPI_Comm_size)(comm, &ranks);
@@ -119,7 +119,12 @@ int set_view(MPI_File handle, MPI_Offset begin, MPI_Datatype etype, MPI_Datatype
   const int result = LULL_LIBRARY(MPI_File_set_view)(handle, begin, etype, type, representation, info);
   if (result != MPI_SUCCESS) return result;
   if (!is_native) report_declined(*file, "a view with another data representation than native");
-  flat_type view = flattened(type);
+  flat_type view;
+  try {
+    view = flattened(type);
+  } catch (const std::exception& problem) {
+    return failed_inside(*file, problem);
+  }
   const std::int64_t etype_size = size_of_type(etype);
   if (is_native && !file->is_native) files_of_node()->look_at_size(file->number);
   const std::lock_guard hold(file->mutex);

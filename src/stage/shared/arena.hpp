@@ -15,6 +15,7 @@ class arena {
 
   explicit arena(std::size_t bytes) : bytes_(bytes) {}
 
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // Empty: there is no room now.
   [[nodiscard]] std::optional<std::size_t> take(std::size_t bytes) {
     if (taken_.size() >= most_places) return std::nullopt;
@@ -31,6 +32,8 @@ class arena {
   // The entry that uses the place.
   void belongs_to(std::size_t place, std::uint64_t number) { taken_.at(place).number = number; }
   void give_back(std::size_t place) { taken_.erase(place); }
+  // No more than these bytes can be had; those that are taken stay.
+  void limit(std::size_t bytes) { bytes_ = bytes; }
   // Frees the places of entries that have ended.
   template <class Predicate>
   void release(const Predicate& is_pending) {

@@ -105,24 +105,33 @@ int node_files::close(int file) {
 std::size_t node_files::most_bytes() const { return of_->arena(of_->position()).size() / 2; }
 std::size_t node_files::most_pieces() const { return most_bytes() / 2 / sizeof(piece); }
 
+std::size_t node_files::usable_bytes() {
+  const std::lock_guard hold(mutex_);
+  return arena_->bytes();
+}
+
 std::byte* node_files::room(std::size_t pieces, std::size_t bytes) {
   const std::int64_t begin_ns = now_ns();
+  const std::size_t needed = pieces * sizeof(piece) + bytes;
   std::optional<std::size_t> place;
   // Each look under both locks: others of this process's threads may take what has become free.
   const auto look = [&]() -> const file_entry* {
     const std::lock_guard hold(mutex_);
     arena_->release([&](std::uint64_t number) { return of_->is_pending(number); });
-    place = arena_->take(pieces * sizeof(piece) + bytes);
+    if (needed > arena_->bytes()) return nullptr;  // there will never be room
+    place = arena_->take(needed);
     return place ? nullptr : of_->pending_of(of_->position(), of_->next());
   };
-  while (!place) (void)wait_while(look);
+  while (!place && needed <= usable_bytes()) (void)wait_while(look);
   const std::lock_guard hold(mutex_);
   figures_.stalled_ns += now_ns() - begin_ns;
-  const std::size_t end = *place + pieces * sizeof(piece) + bytes;
+  if (!place) return nullptr;
+  const std::size_t end = *place + needed;
   if (end > allocated_) {
     const std::size_t wanted = std::min(round_up(end, growth), of_->arena(of_->position()).size());
-    if (of_->allocate(wanted) != 0) {
+    if (of_->allocate(wanted) != 0) {  // the caller tries again with less, in the pages that there are
       arena_->give_back(*place);
+      arena_->limit(allocated_);
       return nullptr;
     }
     allocated_ = wanted;

@@ -58,6 +58,7 @@ class node_files final : public shared_files {
 
  private:
   void hand_over(file_entry one);
+  [[nodiscard]] std::size_t usable_bytes();
   [[nodiscard]] bool is_too_short(int file, std::int64_t end) const;
   // Sleeps, and writes in the place of a server that has died, while `pending` returns an entry; it is called with the
   // lock. Returns whether it has slept.

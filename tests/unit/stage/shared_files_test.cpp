@@ -36,6 +36,14 @@ TEST(arena, takes_the_lowest_free_place) {
   EXPECT_EQ(places.take(10), 0);
 }
 
+TEST(arena, takes_no_place_behind_its_limit) {
+  arena places(4 * KiB);
+  EXPECT_EQ(places.take(2 * KiB), 0);
+  places.limit(3 * KiB);
+  EXPECT_EQ(places.take(2 * KiB), std::nullopt);
+  EXPECT_EQ(places.take(1 * KiB), 2 * KiB);
+}
+
 TEST(pieces, overlap_is_exact_for_ascending_lists) {
   const std::vector<piece> even{{0, 4}, {8, 4}}, odd{{4, 4}, {12, 4}}, late{{11, 1}};
   EXPECT_FALSE(overlap(even, odd));
