@@ -20,6 +20,8 @@ std::string path_of(const char* name) {
   return std::string(colon != all.npos && colon > 1 && colon < all.find('/') ? all.substr(colon + 1) : all);
 }
 
+constexpr auto by_program = "the program writes it itself";
+
 // What each process of a communicator knows after it has opened a file.
 struct opened {
   std::uint64_t name;
@@ -46,6 +48,11 @@ void agree(open_file& file, MPI_Comm comm) {
   if (std::ranges::any_of(all, [](const opened& one) { return one.has_it == 0; })) {
     if (file.number >= 0) (void)files_of_node()->close(file.number);
     file.number = -1;
+    if ((file.mode & MPI_MODE_RDONLY) == 0)
+      report_once(file,
+                  "a process that has it open has no server, does not see the same file, or may see late what other "
+                  "nodes write (NFS); or it is not a regular file, or sequential",
+                  by_program);
     return;
   }
   file.name = all[0].name;
@@ -73,12 +80,11 @@ int open(MPI_Comm comm, const char* path, int mode, MPI_Info info, MPI_File* han
   file->comm = predefined.comm_null;
   file->mode = mode;
   file->path = name;
-  if (node->server() >= 0) {
+  if (node->takes_files()) {
     if ((mode & MPI_MODE_SEQUENTIAL) == 0) file->number = node->open(name, (mode & MPI_MODE_RDONLY) == 0).value_or(-1);
     agree(*file, seen);
   } else if (has_servers() && (mode & MPI_MODE_RDONLY) == 0) {
-    report_once(*file, "several processes share the file (MPI-IO), on several nodes or with dedicated nodes",
-                "the program writes it itself");
+    report_once(*file, "several processes share the file (MPI-IO), with dedicated nodes", by_program);
   }
   if ((mode & MPI_MODE_APPEND) != 0) {
     MPI_Offset at = 0;

@@ -23,6 +23,10 @@ class packet {
     bytes_ += text;
     return *this;
   }
+  packet& put_bytes(std::span<const std::byte> all) {
+    bytes_.append(reinterpret_cast<const char*>(all.data()), all.size());
+    return *this;
+  }
   [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(std::span(bytes_)); }
 
  private:
@@ -44,6 +48,7 @@ class packet_reader {
     const auto raw = next(take<std::uint32_t>());
     return {reinterpret_cast<const char*>(raw.data()), raw.size()};
   }
+  [[nodiscard]] std::span<const std::byte> rest() const { return rest_; }
 
  private:
   std::span<const std::byte> next(std::size_t count) {

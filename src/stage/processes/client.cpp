@@ -21,6 +21,7 @@
 #include "stage/processes/joint_account.hpp"
 #include "stage/processes/outstanding_files.hpp"
 #include "stage/processes/turns.hpp"
+#include "stage/shared/nodes/node_link.hpp"
 
 namespace lull::stage {
 namespace {
@@ -449,8 +450,7 @@ std::unique_ptr<client> client::join(const plan& wanted, const roles& all, excha
   if (has_servers) joint_account::let_servers_meet(all, others);
   storage_limit storage(wanted.storage_bytes_per_s, wanted.storage_writers, others);
   const auto how_far = has_servers ? progress::of_node(others) : nullptr;
-  std::shared_ptr<directory> files =
-      shares_files(wanted) ? directory::of_node(wanted.buffer_bytes, all, others) : nullptr;
+  std::shared_ptr<directory> files = share_output(wanted, all, others).of;
   if (files && how_far) files->count_busy_in(&how_far->busy());
   joined server = row_of(wanted.how).join(wanted, all, others, how_far);
   std::size_t share = 0;

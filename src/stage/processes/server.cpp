@@ -5,7 +5,7 @@
 #include "base/clock.hpp"
 #include "stage/approaches/approach.hpp"
 #include "stage/processes/joint_account.hpp"
-#include "stage/shared/directory.hpp"
+#include "stage/shared/nodes/node_link.hpp"
 #include "stage/shared/piece_writer.hpp"
 
 namespace lull::stage {
@@ -15,11 +15,12 @@ int serve(const plan& wanted, const roles& all, exchange& others) {
   joint_account account(all, others);
   const storage_limit storage(wanted.storage_bytes_per_s, wanted.storage_writers, others);
   const auto of_node = progress::of_node(others);
-  const auto files = shares_files(wanted) ? directory::of_node(wanted.buffer_bytes, all, others) : nullptr;
+  const auto [files, link] = share_output(wanted, all, others);
   if (files && of_node) files->count_busy_in(&of_node->busy());
   std::optional<server_thread> pieces;
   if (files) pieces.emplace(files, files->position(), storage);
   served done = row_of(wanted.how).serve(wanted, all, others, of_node, storage);
+  if (link) link->finish();
   if (pieces) done.own += pieces->finish();
   done.own.processes = 1;
   done.own.wall_ns = now_ns() - begin_ns;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <utility>
@@ -21,8 +22,37 @@ namespace {
 
 constexpr std::size_t smallest_arena = std::size_t{64} << 10U;
 
+using kind = file_entry::kind;
+
 int position_in(const std::vector<int>& ranks, int rank) {
   return static_cast<int>(std::ranges::lower_bound(ranks, rank) - ranks.begin());
+}
+
+std::string name_of_machine() {
+  std::string name;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> name;
+  return name;
+}
+
+// Collective. Nodes are numbered by their first servers; those without a server follow.
+place_of_node place_among(const std::vector<std::string>& nodes, const roles& all, exchange& others) {
+  std::vector<std::string> known;
+  for (const bool with_server : {true, false})
+    for (int rank = 0; rank < all.processes(); ++rank) {
+      const std::string& node = nodes[static_cast<std::size_t>(rank)];
+      if (all.is_server(rank) == with_server && std::ranges::find(known, node) == known.end()) known.push_back(node);
+    }
+  std::set<std::string> served;
+  for (int rank = 0; rank < all.processes(); ++rank)
+    if (all.is_server(rank)) served.insert(nodes[static_cast<std::size_t>(rank)]);
+  const std::string machine = name_of_machine();
+  const auto machines = others.all(std::as_bytes(std::span(machine)));
+  return {.node = static_cast<int>(std::ranges::find(known, others.node()) - known.begin()),
+          .nodes = static_cast<int>(served.size()),
+          .all_are_served = served.size() == known.size(),
+          .one_machine = !machine.empty() && std::ranges::all_of(machines, [&](const auto& one) {
+            return std::ranges::equal(one, std::as_bytes(std::span(machine)));
+          })};
 }
 
 }  // namespace
@@ -38,24 +68,28 @@ descriptor directory::new_pages(std::size_t processes, std::size_t arena_bytes) 
   const job::mapping mapped(made.get(), offset_of_arenas());
   auto* const table = std::construct_at(reinterpret_cast<shared*>(mapped.data()));
   table->lock.open();
+  table->linking.open();
   for (job::shared_lock& one : table->writing) one.open();
   return made;
 }
 
 std::shared_ptr<directory> directory::of_node(std::size_t buffer_bytes, const roles& all, exchange& others) {
   const std::vector<std::string> nodes = nodes_by_rank(others);
-  if (std::set(nodes.begin(), nodes.end()).size() > 1 || nodes.size() > most_processes) return nullptr;
+  const place_of_node among = place_among(nodes, all, others);
   std::size_t clients = 1;  // most of one server
   for (int rank = 0; rank < all.processes(); ++rank)
     if (all.is_server(rank)) clients = std::max(clients, all.clients_of(rank).size());
   const std::size_t arena = std::max(round_down(buffer_bytes / clients, page_size()), smallest_arena);
-  node_memory shared = share_with_node(others, [&](std::size_t processes) { return new_pages(processes, arena); });
+  node_memory shared = share_with_node(others, [&](std::size_t processes) {
+    if (processes > most_processes) throw error("share files that several processes write", "they are too many");
+    return new_pages(processes, arena);
+  });
   const int server = all.server_of(others.rank());
   std::shared_ptr<directory> made;
   if (shared.pages) try {
       made = std::make_shared<directory>(std::move(shared.pages), shared.ranks.size(), arena,
                                          position_in(shared.ranks, others.rank()),
-                                         server == no_server ? no_server : position_in(shared.ranks, server));
+                                         server == no_server ? no_server : position_in(shared.ranks, server), among);
     } catch (const error&) {  // then nobody has one
     }
   const std::byte has_it{made ? std::uint8_t{1} : std::uint8_t{0}};
@@ -65,13 +99,15 @@ std::shared_ptr<directory> directory::of_node(std::size_t buffer_bytes, const ro
   return all_have ? made : nullptr;
 }
 
-directory::directory(descriptor pages, std::size_t processes, std::size_t arena_bytes, int position, int server)
+directory::directory(descriptor pages, std::size_t processes, std::size_t arena_bytes, int position, int server,
+                     const place_of_node& among)
     : pages_(std::move(pages)),
       mapped_(pages_.get(), offset_of_arenas() + processes * arena_bytes),
       processes_(processes),
       arena_bytes_(arena_bytes),
       position_(position),
-      server_(server) {}
+      server_(server),
+      among_(among) {}
 
 std::span<std::byte> directory::arena(int position) const {
   return {mapped_.data() + offset_of_arenas() + static_cast<std::size_t>(position) * arena_bytes_, arena_bytes_};
@@ -136,7 +172,8 @@ std::optional<int> directory::open(const file_identity& which, const std::string
   file_row& made = row(*free);
   ++made.generation;
   made.opened = 1;
-  made.is_written = false;
+  made.is_written = made.several_nodes = false;
+  made.at_home = -1;
   made.size = size;
   made.error = 0;
   made.error_is_reported = false;
@@ -152,10 +189,14 @@ std::uint64_t directory::add(file_entry one) {
   one.number = table().next;
   one.pending = true;
   one.next = 0;
+  if (table().order_is_lost && !one.ordered) {
+    one.ordered = one.may_begin = true;
+    of.error = EIO;
+  }
   entry(one.number) = one;
-  if (one.what == file_entry::kind::set_size)
+  if (one.what == kind::set_size)
     of.size = one.size;
-  else if (one.pieces > 0)
+  else if (one.what == kind::write)
     of.size = std::max(of.size, one.bytes.end);
   if (of.pending == 0)
     of.first = one.number;
@@ -166,6 +207,7 @@ std::uint64_t directory::add(file_entry one) {
   ++table().pending;
   ++table().next;  // from here on it exists
   ++table().work;
+  ++table().news;
   return one.number;
 }
 
@@ -179,6 +221,45 @@ void directory::end(const file_entry& one, int error) {
   --table().pending;
   if (--of.pending == 0 && busy_ != nullptr) --*busy_;
   ++table().changed;
+  ++table().news;
+}
+
+bool directory::must_wait(const file_entry& one) const {
+  if (one.what == kind::open) return false;
+  for (std::uint64_t number = row(one.file).first; number != 0 && number < one.number; number = entry(number).next) {
+    const file_entry& other = entry(number);
+    if (!other.pending || other.server == one.server || other.is_request()) continue;
+    if (one.what == kind::close) return true;
+    if (other.what == kind::open || !other.bytes.overlaps(one.bytes)) continue;
+    const bool both_are_known = one.pieces > 0 && other.pieces > 0;
+    if (!both_are_known || overlap(pieces_of(one), pieces_of(other))) return true;
+  }
+  return false;
+}
+
+void directory::give_up_order() {
+  if (std::exchange(table().order_is_lost, true)) return;
+  for (std::uint64_t number = table().oldest; number < table().next; ++number) {
+    if (!is_pending(number)) continue;
+    file_entry& one = entry(number);
+    const bool is_elsewhere = one.server >= static_cast<int>(most_processes);
+    if (!one.is_request() && !is_elsewhere && one.ordered && one.may_begin) continue;
+    one.ordered = one.may_begin = true;
+    if (one.is_request()) answer_for(one.owner) = {-1, EIO};
+    if (one.is_request() || is_elsewhere)
+      end(one, EIO);
+    else if (int none = 0; row(one.file).error.compare_exchange_strong(none, EIO))
+      ++table().changed;
+  }
+  for (file_row& one : table().files)
+    if (int none = 0; one.opened > 0 && (one.several_nodes || one.at_home >= 0))
+      one.error.compare_exchange_strong(none, EIO);
+  ++table().changed;
+}
+
+void directory::wake_all_for(const std::atomic<std::uint32_t>& what) const {
+  futex_wake(what, INT_MAX, futex_users::several_processes);
+  if (among_.nodes > 1) futex_wake(table().news, INT_MAX, futex_users::several_processes);
 }
 
 std::span<const piece> directory::pieces_of(const file_entry& one) const {

@@ -6,6 +6,11 @@
 // entries behind, and a server that dies leaves them to the clients (piece_writer.hpp).
 //
 // `changed` is a futex that increases with each entry that ends; `work` increases with each that is handed over.
+//
+// If the job has several nodes, the first of them is the home: entries of the other nodes have a place in its table,
+// too, which orders those of all nodes (nodes/). On the others, an entry is `ordered` once it has that place, and
+// `may_begin` when no earlier entry of another node changes the same bytes. A request is an entry that only asks the
+// home something; its owner finds the answer in the table.
 #pragma once
 #include <sys/types.h>
 
@@ -38,6 +43,12 @@ struct file_entry {
     write,     // pieces at `place` in the arena, followed by their bytes
     set_size,  // to `size`
     close,     // by the last process that had it open
+    // Requests: no server carries them out.
+    join,          // the file gets a number at the home
+    leave,         // a handle is closed
+    wait,          // until no earlier entry changes the `wanted` bytes
+    ask_size,      // of the file
+    look_at_size,  // again in the file system, when nothing is pending
   };
   std::uint64_t number = 0;
   kind what = kind::open;
@@ -53,6 +64,25 @@ struct file_entry {
   collective_call of = {};
   std::int64_t handed_over_ns = 0;
   std::uint64_t next = 0;  // of the same file; 0: none
+  range wanted = {0, 0};
+  bool ordered = true, may_begin = true;
+  bool hurries = false;  // somebody waits for it, or for what comes behind it
+
+  [[nodiscard]] bool is_request() const { return what >= kind::join; }
+};
+
+// Of the home, to a request.
+struct answer_of_home {
+  std::int64_t value = 0;
+  std::int32_t error = 0;  // errno
+};
+
+// The nodes that have servers, and then the others, have numbers; the home is the first.
+struct place_of_node {
+  int node = 0;
+  int nodes = 1;  // that have servers
+  bool all_are_served = true;
+  bool one_machine = true;  // all nodes are emulated on it
 };
 
 // Some fields are read without the lock, also in signal handlers.
@@ -62,6 +92,8 @@ struct file_row {
   std::atomic<std::uint32_t> pending = 0;  // entries
   std::uint32_t opened = 0;                // handles of all processes; 0, and nothing pending: the row is free
   bool is_written = false;                 // a handle for writing has been opened
+  bool several_nodes = false;              // a process of another node has opened it
+  std::int32_t at_home = -1;               // its number in the table of the home
   std::uint32_t generation = 0;            // counts the uses of the row
   std::int64_t size = 0;                   // as all processes see it
   std::atomic<int> error = 0;              // errno of the first failure
@@ -74,15 +106,20 @@ class directory {
  public:
   static constexpr std::size_t most_files = 256, most_entries = 4096, most_processes = 1024;
 
-  // Collective over all processes. Null if the memory could not be shared, or the processes are on several nodes.
+  // Collective over all processes. Null if the memory could not be shared.
   [[nodiscard]] static std::shared_ptr<directory> of_node(std::size_t buffer_bytes, const roles& all, exchange& others);
   // For tests: `processes` of one node, whose arenas have `arena_bytes`. Throws lull::error.
   [[nodiscard]] static descriptor new_pages(std::size_t processes, std::size_t arena_bytes);
-  directory(descriptor pages, std::size_t processes, std::size_t arena_bytes, int position, int server);
+  directory(descriptor pages, std::size_t processes, std::size_t arena_bytes, int position, int server,
+            const place_of_node& among = {});
 
   [[nodiscard]] std::size_t processes() const { return processes_; }
   [[nodiscard]] int position() const { return position_; }  // of this process on its node
   [[nodiscard]] int server() const { return server_; }      // of this process, by position
+  [[nodiscard]] const place_of_node& among_nodes() const { return among_; }
+  [[nodiscard]] bool is_home() const { return among_.node == 0; }
+  // Of entries that servers of another node carry out.
+  [[nodiscard]] static int server_elsewhere(int node) { return static_cast<int>(most_processes) + node; }
   [[nodiscard]] std::span<std::byte> arena(int position) const;
   // Makes sure that the first bytes of this process's arena have memory. Returns 0 or errno.
   [[nodiscard]] int allocate(std::size_t bytes) const;
@@ -93,6 +130,9 @@ class directory {
   [[nodiscard]] job::shared_lock& writing(int server) const {
     return table().writing[static_cast<std::size_t>(server)];
   }
+
+  // Held by the process that talks to the other nodes (nodes/node_link.hpp), as long as it lives.
+  [[nodiscard]] job::shared_lock& linking() const { return table().linking; }
 
   // Whether this process is or was a server.
   [[nodiscard]] bool serves(int position) const { return table().serves[static_cast<std::size_t>(position)]; }
@@ -109,6 +149,16 @@ class directory {
   // Returns its number. There must be room.
   std::uint64_t add(file_entry one);
   void end(const file_entry& one, int error);
+  // Whether an earlier entry of another server must end first. Exact for two writes whose pieces are known; a change of
+  // size touches everything behind it.
+  [[nodiscard]] bool must_wait(const file_entry& one) const;
+  [[nodiscard]] answer_of_home& answer_for(int position) const {
+    return table().answers[static_cast<std::size_t>(position)];
+  }
+  // The nodes have lost each other: requests fail, entries of other nodes end, the others begin, as they are; files
+  // that several nodes share have failed.
+  void give_up_order();
+  [[nodiscard]] bool order_is_lost() const { return table().order_is_lost; }
   [[nodiscard]] std::uint64_t oldest() const { return table().oldest; }  // all entries before it have ended
   [[nodiscard]] std::uint64_t next() const { return table().next; }
   [[nodiscard]] file_entry& entry(std::uint64_t number) const { return table().entries[number % most_entries]; }
@@ -125,16 +175,22 @@ class directory {
   [[nodiscard]] std::atomic<std::uint32_t>& changed() const { return table().changed; }
   [[nodiscard]] std::atomic<std::uint32_t>& work() const { return table().work; }
   [[nodiscard]] std::atomic<std::uint32_t>& waiting() const { return table().waiting; }  // processes that wait
+  // Increases with both of them, for the process that talks to the other nodes.
+  [[nodiscard]] std::atomic<std::uint32_t>& news() const { return table().news; }
+  void wake_all_for(const std::atomic<std::uint32_t>& what) const;  // work() or changed()
   // Where the node counts files that are under way (progress::busy()); null: nowhere.
   void count_busy_in(std::atomic<std::uint32_t>* busy) { busy_ = busy; }
 
  private:
   struct shared {
     job::shared_lock lock;
-    std::atomic<std::uint32_t> changed = 0, work = 0, waiting = 0, pending = 0;
+    std::atomic<std::uint32_t> changed = 0, work = 0, news = 0, waiting = 0, pending = 0;
+    job::shared_lock linking;
+    bool order_is_lost = false;
     std::uint64_t next = 1, oldest = 1;  // numbers of entries; all before the oldest have ended
     std::array<job::shared_lock, most_processes> writing;
     std::array<std::atomic<bool>, most_processes> serves = {};
+    std::array<answer_of_home, most_processes> answers = {};
     std::array<file_row, most_files> files;
     std::array<file_entry, most_entries> entries;
   };
@@ -148,6 +204,7 @@ class directory {
   std::size_t arena_bytes_;
   int position_;
   int server_;
+  place_of_node among_;
   std::atomic<std::uint32_t>* busy_ = nullptr;
 };
 

@@ -19,6 +19,7 @@
 #include "base/error.hpp"
 #include "base/futex.hpp"
 #include "base/pages.hpp"
+#include "stage/shared/file_systems.hpp"
 
 namespace lull::stage {
 namespace {
@@ -29,13 +30,6 @@ constexpr std::int64_t look_again_ns = 50'000'000;
 // Of an arena, allocated and mapped before its first use.
 constexpr std::size_t warm_bytes = std::size_t{8} << 20U;
 constexpr std::size_t growth = std::size_t{4} << 20U;
-
-// By a direct system call: a hook would wait for the file.
-std::optional<struct stat> status_of(const std::string& path) {
-  struct stat found {};
-  if (syscall(SYS_newfstatat, AT_FDCWD, path.c_str(), &found, 0) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;
-  return found;
-}
 
 std::string real_path_of(const std::string& path) {
   std::error_code failed;
@@ -66,6 +60,7 @@ std::optional<int> node_files::open(const std::string& path, bool for_writing) {
   const auto found = status_of(path);
   if (!found) return std::nullopt;
   const std::string name = real_path_of(path);
+  if (!shows_writes_of_other_nodes(name, of_->among_nodes())) return std::nullopt;
   std::optional<int> file;
   bool is_first_writer = false;
   {
@@ -79,12 +74,32 @@ std::optional<int> node_files::open(const std::string& path, bool for_writing) {
     start_arena();
   }
   if (is_first_writer) hand_over({.what = kind::open, .file = *file});
-  return file;
+  if (of_->is_home() || join_others(*file)) return file;
+  (void)close(*file);
+  return std::nullopt;
 }
 
+// The home must see the same file.
+bool node_files::join_others(int file) {
+  const answer_of_home got = ask({.what = kind::join, .file = file});
+  const auto hold = of_->lock();
+  of_->row(file).at_home = static_cast<std::int32_t>(got.value);
+  return got.value >= 0;
+}
+
+// The path calls of the other nodes' processes do not wait for what is under way here. So their files are closed when
+// they are written.
 int node_files::close(int file) {
-  if (how_.close_waits) (void)wait(file, {});
+  bool has_joined = false, is_of_several_nodes = false;
+  {
+    const auto hold = of_->lock();
+    const file_row& row = of_->row(file);
+    has_joined = row.at_home >= 0;
+    is_of_several_nodes = row.several_nodes || has_joined || !of_->among_nodes().all_are_served;
+  }
+  if (how_.close_waits || is_of_several_nodes) (void)wait(file, {});
   const int failed = error(file);
+  if (has_joined) hand_over({.what = kind::leave, .file = file});
   bool is_last_writer = false;
   {
     const auto hold = of_->lock();
@@ -103,7 +118,11 @@ int node_files::close(int file) {
 }
 
 std::size_t node_files::most_bytes() const { return of_->arena(of_->position()).size() / 2; }
-std::size_t node_files::most_pieces() const { return most_bytes() / 2 / sizeof(piece); }
+std::size_t node_files::most_pieces() const {
+  constexpr std::size_t most_of_message = std::size_t{1} << 16U;
+  const std::size_t fit = most_bytes() / 2 / sizeof(piece);
+  return of_->is_home() ? fit : std::min(fit, most_of_message);
+}
 
 std::size_t node_files::usable_bytes() {
   const std::lock_guard hold(mutex_);
@@ -144,13 +163,15 @@ void node_files::write(int file, std::span<const piece> pieces, std::byte* data,
   std::memcpy(begin, pieces.data(), pieces.size_bytes());
   std::uint64_t bytes = 0;
   for (const piece& one : pieces) bytes += static_cast<std::uint64_t>(one.length);
-  hand_over({.what = kind::write,
-             .file = file,
-             .bytes = range_of(pieces),
-             .place = static_cast<std::uint64_t>(begin - of_->arena(of_->position()).data()),
-             .pieces = pieces.size(),
-             .length = bytes,
-             .of = of});
+  const std::uint64_t number =
+      hand_over({.what = kind::write,
+                 .file = file,
+                 .bytes = range_of(pieces),
+                 .place = static_cast<std::uint64_t>(begin - of_->arena(of_->position()).data()),
+                 .pieces = pieces.size(),
+                 .length = bytes,
+                 .of = of});
+  if (of.last) wait_for_order(number);  // the parts before it have their places, too
   const std::lock_guard hold(mutex_);
   figures_.handed_over.bytes += bytes;
   figures_.shared.calls += of.last ? 1 : 0;
@@ -168,18 +189,40 @@ void node_files::set_size(int file, std::int64_t bytes) {
     const auto hold = of_->lock();
     before = of_->row(file).size;
   }
-  hand_over({.what = kind::set_size, .file = file, .bytes = {.begin = std::min(before, bytes)}, .size = bytes});
+  if (!of_->is_home()) before = 0;  // it may be smaller at the home
+  wait_for_order(
+      hand_over({.what = kind::set_size, .file = file, .bytes = {.begin = std::min(before, bytes)}, .size = bytes}));
 }
 
-void node_files::hand_over(file_entry one) {
+void node_files::wait_for_order(std::uint64_t number) {
+  if (of_->is_home()) return;
+  (void)wait_while([&]() -> const file_entry* {
+    return of_->is_pending(number) && !of_->entry(number).ordered ? &of_->entry(number) : nullptr;
+  });
+}
+
+answer_of_home node_files::ask(file_entry request) {
+  const std::lock_guard own(asking_);
+  const std::uint64_t number = hand_over(request);
+  if (number == 0) return {-1, EIO};
+  (void)wait_while([&] { return of_->is_pending(number) ? &of_->entry(number) : nullptr; });
+  const auto hold = of_->lock();
+  return of_->answer_for(of_->position());
+}
+
+std::uint64_t node_files::hand_over(file_entry one) {
   one.owner = of_->position();
-  one.server = of_->server();
+  one.server = one.is_request() ? no_server : of_->server();
+  const bool changes_bytes = one.what == kind::set_size || (one.what == kind::write && one.pieces > 0);
+  one.ordered = one.may_begin = of_->is_home() || !(changes_bytes || one.is_request());
+  std::uint64_t number = 0;
   for (;;) {
     {
       const auto hold = of_->lock();
+      if (one.is_request() && of_->order_is_lost()) return 0;
       if (!of_->is_full()) {
         one.handed_over_ns = now_ns();
-        const std::uint64_t number = of_->add(one);
+        number = of_->add(one);
         if (one.pieces > 0) {
           const std::lock_guard own(mutex_);
           arena_->belongs_to(one.place, number);
@@ -189,15 +232,19 @@ void node_files::hand_over(file_entry one) {
     }
     (void)wait_while([&]() -> const file_entry* { return of_->is_full() ? &of_->entry(of_->oldest()) : nullptr; });
   }
-  futex_wake(of_->work(), INT_MAX, futex_users::several_processes);
+  of_->wake_all_for(of_->work());
+  return number;
 }
 
 std::int64_t node_files::size(int file) {
+  if (!of_->is_home())
+    if (const answer_of_home got = ask({.what = kind::ask_size, .file = file}); got.value >= 0) return got.value;
   const auto hold = of_->lock();
   return of_->row(file).size;
 }
 
 void node_files::look_at_size(int file) {
+  if (!of_->is_home() && ask({.what = kind::look_at_size, .file = file}).value >= 0) return;
   for (;;) {
     (void)wait(file, {});
     const auto hold = of_->lock();
@@ -224,10 +271,13 @@ bool node_files::wait_while(const Pending& pending) {
     if (!std::exchange(slept, true)) {
       ++of_->waiting();
       ++of_->work();
-      futex_wake(of_->work(), INT_MAX, futex_users::several_processes);
-      futex_wake(of_->changed(), INT_MAX, futex_users::several_processes);
+      ++of_->news();
+      of_->wake_all_for(of_->work());
+      of_->wake_all_for(of_->changed());
     }
-    if (!futex_wait(of_->changed(), seen, look_again_ns, futex_users::several_processes)) write_for_lost_server(server);
+    if (futex_wait(of_->changed(), seen, look_again_ns, futex_users::several_processes)) continue;
+    write_for_lost_server(server);
+    see_to_link();
   }
   if (slept) --of_->waiting();
   return slept;
@@ -235,6 +285,7 @@ bool node_files::wait_while(const Pending& pending) {
 
 // Does nothing if the server lives.
 void node_files::write_for_lost_server(int server) {
+  if (server < 0 || server >= static_cast<int>(directory::most_processes)) return;
   const std::lock_guard own(in_place_);
   if (!of_->writing(server).try_lock()) return;
   std::unique_ptr<piece_writer>& writer = in_place_of_[server];
@@ -243,27 +294,32 @@ void node_files::write_for_lost_server(int server) {
   of_->writing(server).unlock();
 }
 
-// Whether reading up to this byte would find the end of the file too early: a hole belongs to the file as soon as
-// something behind it has been handed over. With the lock.
-bool node_files::is_too_short(int file, std::int64_t end) const {
-  const file_row& row = of_->row(file);
-  if (row.pending == 0) return false;
-  const auto found = status_of(row.path);
-  return !found || found->st_size < std::min(end, row.size);
+// Notices that the process that talks to the other nodes has died.
+void node_files::see_to_link() {
+  if (of_->among_nodes().nodes <= 1 || !of_->linking().try_lock()) return;
+  {
+    const auto hold = of_->lock();
+    of_->give_up_order();
+  }
+  of_->linking().unlock();
+  of_->wake_all_for(of_->changed());
 }
 
 bool node_files::wait(int file, const range& bytes) {
   const std::int64_t begin_ns = now_ns();
   std::uint64_t before = 0;
   range wanted = bytes;
-  const bool slept = wait_while([&] {
-    if (before == 0) {
-      before = of_->next();
-      if (is_too_short(file, bytes.end)) wanted.end = std::numeric_limits<std::int64_t>::max();
-    }
-    return of_->pending_in(file, wanted, before);
-  });
-  if (!slept) return false;
+  std::int64_t waited = -1;
+  if (!of_->is_home()) waited = ask({.what = kind::wait, .file = file, .wanted = bytes}).value;
+  if (waited < 0)
+    waited = wait_while([&] {
+      if (before == 0) {
+        before = of_->next();
+        if (is_too_short(of_->row(file), bytes.end)) wanted.end = std::numeric_limits<std::int64_t>::max();
+      }
+      return of_->pending_in(file, wanted, before);
+    });
+  if (waited == 0) return false;
   const std::lock_guard hold(mutex_);
   figures_.stalled_ns += now_ns() - begin_ns;
   return true;
@@ -274,12 +330,14 @@ void node_files::wait_outside(const file_identity* which) noexcept {
   if (!of_ || !pending()) return;
   ++of_->waiting();
   ++of_->work();
-  futex_wake(of_->work(), INT_MAX, futex_users::several_processes);
-  futex_wake(of_->changed(), INT_MAX, futex_users::several_processes);
+  ++of_->news();
+  of_->wake_all_for(of_->work());
+  of_->wake_all_for(of_->changed());
   while (pending()) {
     const std::uint32_t seen = of_->changed();
     if (!pending()) break;
     if (futex_wait(of_->changed(), seen, look_again_ns, futex_users::several_processes)) continue;
+    see_to_link();
     for (int server = 0; server < static_cast<int>(of_->processes()); ++server)
       if (of_->serves(server)) write_for_lost_server(server);
   }
@@ -299,7 +357,9 @@ void node_files::wait_for(const std::string& path) {
   });
 }
 
+// The program may end because of it: what a server that died has left is written before.
 int node_files::error(int file) {
+  if (of_->row(file).error != 0) write_for_lost_server(of_->server());
   const auto hold = of_->lock();
   file_row& row = of_->row(file);
   if (row.error != 0 && !std::exchange(row.error_is_reported, true))
@@ -312,7 +372,10 @@ std::uint64_t node_files::calls() {
   return figures_.shared.calls;
 }
 
-int node_files::server() const { return of_ ? of_->server() : -1; }
+int node_files::server() const {
+  if (!of_ || of_->server() < 0) return no_server;
+  return of_->among_nodes().node * static_cast<int>(directory::most_processes) + of_->server();
+}
 
 void node_files::wrote_itself(std::int64_t begin_ns, std::uint64_t bytes) {
   storage_.pass(bytes);

@@ -1,6 +1,7 @@
 // The files of one process that are written by servers of its node: the one implementation of shared_files.hpp.
 //
-// Without a directory no file is shared; only what the program writes by itself is counted, and limited.
+// Without a directory no file is shared; only what the program writes by itself is counted, and limited. On a node that
+// is not the home (directory.hpp), a call that the order of all nodes concerns returns when the home has answered.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -27,6 +28,7 @@ class node_files final : public shared_files {
   };
   node_files(std::shared_ptr<directory> of, settings how, storage_limit storage);
 
+  bool takes_files() const override { return of_ != nullptr; }
   std::optional<int> open(const std::string& path, bool for_writing) override;
   int close(int file) override;
   std::size_t most_bytes() const override;
@@ -57,14 +59,18 @@ class node_files final : public shared_files {
   void add_to(client_figures& all);
 
  private:
-  void hand_over(file_entry one);
+  std::uint64_t hand_over(file_entry one);  // returns its number
+  answer_of_home ask(file_entry request);
+  // Until the home has given the entry its place.
+  void wait_for_order(std::uint64_t number);
+  [[nodiscard]] bool join_others(int file);
   [[nodiscard]] std::size_t usable_bytes();
-  [[nodiscard]] bool is_too_short(int file, std::int64_t end) const;
   // Sleeps, and writes in the place of a server that has died, while `pending` returns an entry; it is called with the
   // lock. Returns whether it has slept.
   template <class Pending>
   bool wait_while(const Pending& pending);
   void write_for_lost_server(int server);
+  void see_to_link();
   void start_arena();
 
   std::shared_ptr<directory> of_;
@@ -74,6 +80,7 @@ class node_files final : public shared_files {
   std::optional<arena> arena_;
   std::size_t allocated_ = 0;  // bytes of the arena
   client_figures figures_;
+  std::mutex asking_;                                         // one request of a process at a time
   std::mutex in_place_;                                       // never held with the one above
   std::map<int, std::unique_ptr<piece_writer>> in_place_of_;  // of servers that have died
 };

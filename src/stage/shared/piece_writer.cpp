@@ -92,7 +92,7 @@ bool piece_writer::write_next(bool wait) {
     if (error != 0 && of_.row(batch.front().file).error == 0) ++figures_.failed;
     for (const file_entry& one : batch) of_.end(one, error);
   }
-  futex_wake(of_.changed(), INT_MAX, futex_users::several_processes);
+  of_.wake_all_for(of_.changed());
   return true;
 }
 
@@ -102,11 +102,11 @@ std::vector<file_entry> piece_writer::next_batch(bool& has_some) {
   for (cursor_ = std::max(cursor_, of_.oldest()); cursor_ < of_.next(); ++cursor_)
     if (of_.is_pending(cursor_) && of_.entry(cursor_).server == server_) break;
   has_some = cursor_ < of_.next();
-  if (!has_some || must_wait(of_.entry(cursor_)) || !is_complete(of_.entry(cursor_))) return batch;
+  if (!has_some || !can_begin(of_.entry(cursor_)) || !is_complete(of_.entry(cursor_))) return batch;
   for (std::uint64_t number = cursor_; number < of_.next() && batch.size() < most_together; ++number) {
     const file_entry& one = of_.entry(number);
     if (!of_.is_pending(number) || one.server != server_) continue;
-    const bool joins = batch.empty() || (one.file == batch.front().file && one.what == kind::write && !must_wait(one) &&
+    const bool joins = batch.empty() || (one.file == batch.front().file && one.what == kind::write && can_begin(one) &&
                                          is_complete(one));
     if (!joins) break;
     batch.push_back(one);
@@ -115,24 +115,12 @@ std::vector<file_entry> piece_writer::next_batch(bool& has_some) {
   return batch;
 }
 
-// With the lock. Exact for two writes; a change of size touches everything behind it.
-bool piece_writer::must_wait(const file_entry& one) const {
-  if (one.what == kind::open) return false;
-  for (std::uint64_t number = of_.row(one.file).first; number != 0 && number < one.number;
-       number = of_.entry(number).next) {
-    const file_entry& other = of_.entry(number);
-    if (!other.pending || other.server == server_) continue;
-    if (one.what == kind::close) return true;
-    if (other.what == kind::open || !other.bytes.overlaps(one.bytes)) continue;
-    if (other.what != kind::write || one.what != kind::write || overlap(of_.pieces_of(one), of_.pieces_of(other)))
-      return true;
-  }
-  return false;
-}
+// With the lock.
+bool piece_writer::can_begin(const file_entry& one) const { return one.may_begin && !of_.must_wait(one); }
 
 // With the lock.
 bool piece_writer::is_complete(const file_entry& one) const {
-  if (one.what != kind::write || one.of.name == 0 || one.of.processes <= 1) return true;
+  if (one.hurries || one.what != kind::write || one.of.name == 0 || one.of.processes <= 1) return true;
   if (of_.waiting() != 0 || of_.is_full() || now_ns() - one.handed_over_ns > gathering_ns) return true;
   int there = 0;
   for (std::uint64_t number = of_.row(one.file).first; number != 0; number = of_.entry(number).next) {

@@ -41,7 +41,7 @@ class piece_writer {
   };
   // What follows the next entry of this server and goes with it; empty: nothing now.
   [[nodiscard]] std::vector<file_entry> next_batch(bool& has_some);
-  [[nodiscard]] bool must_wait(const file_entry& one) const;
+  [[nodiscard]] bool can_begin(const file_entry& one) const;
   [[nodiscard]] bool is_complete(const file_entry& one) const;
   [[nodiscard]] int carry_out(const std::vector<file_entry>& batch);
   [[nodiscard]] int write(int file, const std::vector<file_entry>& batch);

@@ -12,7 +12,7 @@
 // ranges that it reads, size() knows without waiting.
 //
 // Any thread may call. Files are numbers; the same number means the same file (device and inode) in all processes of
-// the node.
+// the node. Processes of other nodes may have the same file, by a number of theirs.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +39,9 @@ class shared_files {
   shared_files(const shared_files&) = delete;
   shared_files& operator=(const shared_files&) = delete;
 
-  // Empty: not a regular file, or too many are open.
+  // Whether servers may write files; the same in all processes.
+  [[nodiscard]] virtual bool takes_files() const = 0;
+  // Empty: not a regular file, or too many are open; this process has no server; other nodes do not see the same file.
   [[nodiscard]] virtual std::optional<int> open(const std::string& path, bool for_writing) = 0;
   // Waits until the file is written if the setting LULL_STAGE_CLOSE says so. Returns error().
   virtual int close(int file) = 0;
@@ -65,7 +67,7 @@ class shared_files {
   // errno of the first failure since the file was opened, which is reported on stderr once; 0: none.
   [[nodiscard]] virtual int error(int file) = 0;
 
-  [[nodiscard]] virtual int server() const = 0;  // of this process: a number of its node; negative: none
+  [[nodiscard]] virtual int server() const = 0;  // of this process, as a number; negative: none
   // The program's library has written these bytes by itself since `begin_ns`. Waits for a limited storage.
   virtual void wrote_itself(std::int64_t begin_ns, std::uint64_t bytes) = 0;
   [[nodiscard]] virtual bool sync_waits() const = 0;  // a setting

@@ -7,6 +7,8 @@ import os
 import re
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,7 +45,7 @@ def run(
     mpi: MpiLibrary, folder: Path, ranks: int, program: Path, *arguments: str, servers: int = 0, **settings: str
 ) -> Done:
     """Run the program with a file in the folder; `ranks` are those that it sees."""
-    tools = {"LULL_STAGE": f"dedicated-cores={servers}", **settings} if servers else None
+    tools = {"LULL_STAGE": f"dedicated-cores={servers}"} | settings if servers else None
     folder.mkdir()
     path = folder / "file"
     done = mpi.run(ranks + servers, program, path, *arguments, tools=tools, env=DETERMINISTIC, folder=folder)
@@ -74,6 +76,22 @@ def test_random_programs_are_as_plainly(mpi: MpiLibrary, tmp_path: Path, built: 
         assert plain.run.returncode == 0, plain.run.stderr
         settings = {"LULL_STAGE_CLOSE": ["go", "wait"][i // 2 % 2], "LULL_STAGE_BUFFER": ["1G", "256K"][i % 2]}
         staged = run(mpi, tmp_path / f"staged{i}", ranks, what, *arguments, servers=1 + i % 2, **settings)
+        assert staged.run.returncode == 0, staged.run.stderr
+        assert staged.printed == plain.printed, f"seed {seed}"
+        assert staged.file == plain.file, f"seed {seed}"
+
+
+@each_library
+def test_random_programs_on_two_nodes_are_as_plainly(mpi: MpiLibrary, tmp_path: Path, built: Path) -> None:
+    what = program(mpi, built, "shared_random")
+    seeds = [KEPT[0], seed_of_today() * 1000 + 2]
+    for i, seed in enumerate(seeds if mpi is LIBRARIES[0] else seeds[1:]):
+        arguments = [str(seed), "60"]
+        plain = run(mpi, tmp_path / f"plain{i}", 4, what, *arguments)
+        assert plain.run.returncode == 0, plain.run.stderr
+        servers = 1 + i  # of each node
+        settings = {"LULL_NODES": "2", "LULL_STAGE": f"dedicated-cores={servers}"}
+        staged = run(mpi, tmp_path / f"staged{i}", 4, what, *arguments, servers=2 * servers, **settings)
         assert staged.run.returncode == 0, staged.run.stderr
         assert staged.printed == plain.printed, f"seed {seed}"
         assert staged.file == plain.file, f"seed {seed}"
@@ -120,23 +138,52 @@ def test_a_full_disk_reaches_the_program_as_an_error(mpi: MpiLibrary, tmp_path: 
         assert "MPI_ERR_NO_SPACE" in done.stdout
 
 
-@each_library
-@pytest.mark.parametrize("victim", ["server", "rank"])
-def test_what_was_handed_over_survives_a_process(mpi: MpiLibrary, tmp_path: Path, built: Path, victim: str) -> None:
-    what = program(mpi, built, "shared_steps")
-    plain = run(mpi, tmp_path / "plain", 2, what, "64", "4")
-    folder = tmp_path / "staged"
+class WaitingJob:
+    """A run of shared_steps that waits before its last step."""
+
+    def __init__(self, folder: Path, started: subprocess.Popen[str]) -> None:
+        self.folder = folder
+        self.started = started
+
+    @property
+    def returncode(self) -> int | None:
+        """Of the launcher, once it has ended."""
+        return self.started.returncode
+
+    def servers(self, count: int) -> list[int]:
+        """The process ids of its servers."""
+        found = processes_with(str(self.folder), name="lull-stage-serv")
+        assert len(found) == count
+        return found
+
+    def go_on(self) -> str:
+        """Let it do its last step; returns its output when it and its servers have ended."""
+        (self.folder / "go").touch()
+        return self.ended()
+
+    def ended(self) -> str:
+        """Its output when it and its servers have ended."""
+        out, err = self.started.communicate(timeout=TIMEOUT_S)
+        assert wait_until(lambda: not processes_with(str(self.folder), name="lull-stage-serv"))
+        return out + err
+
+
+@contextmanager
+def job_that_waits(
+    mpi: MpiLibrary, folder: Path, ranks: int, program: Path, settings: dict[str, str]
+) -> Iterator[WaitingJob]:
+    """With one server on each node, and a slow storage, which keeps something under way."""
     folder.mkdir()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
-    # The last step waits for the file `go`; a slow storage keeps something under way.
-    settings = {
+    tools = {
         "LULL_STAGE": "dedicated-cores=1",
         "LULL_STAGE_STORAGE_LIMIT": "256K",
-        "LULL_STAGE_FIGURES": str(folder / "figures"),  # by which the server is found
+        "LULL_STAGE_FIGURES": str(folder / "figures"),  # by which the servers are found
+        **settings,
     }
     job = subprocess.Popen(
-        mpi.start(3, what, folder / "file", "64", "4", "wait"),
-        env=preloaded(environment, tools=settings),
+        mpi.start(ranks, program, folder / "file", "64", "4", "wait"),
+        env=preloaded(environment, tools=tools),
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -144,16 +191,25 @@ def test_what_was_handed_over_survives_a_process(mpi: MpiLibrary, tmp_path: Path
     )
     try:
         assert wait_until((folder / "ready").exists)
-        [server] = processes_with(str(folder), name="lull-stage-serv")
-        if victim == "server":
-            os.kill(server, signal.SIGKILL)
-            (folder / "go").touch()
-        else:
-            os.kill(int((folder / "ready").read_text()), signal.SIGKILL)
-        _, said = job.communicate(timeout=TIMEOUT_S)
+        yield WaitingJob(folder, job)
     finally:
         job.kill()
-    assert wait_until(lambda: not processes_with(str(folder), name="lull-stage-serv"))
+
+
+@each_library
+@pytest.mark.parametrize("victim", ["server", "rank"])
+def test_what_was_handed_over_survives_a_process(mpi: MpiLibrary, tmp_path: Path, built: Path, victim: str) -> None:
+    what = program(mpi, built, "shared_steps")
+    plain = run(mpi, tmp_path / "plain", 2, what, "64", "4")
+    folder = tmp_path / "staged"
+    with job_that_waits(mpi, folder, 3, what, {}) as job:
+        [server] = job.servers(1)
+        if victim == "server":
+            os.kill(server, signal.SIGKILL)
+            said = job.go_on()
+        else:
+            os.kill(int((folder / "ready").read_text()), signal.SIGKILL)
+            said = job.ended()
     written = (folder / "file").read_bytes()
     if victim == "server":
         assert job.returncode == 0, said
@@ -162,20 +218,57 @@ def test_what_was_handed_over_survives_a_process(mpi: MpiLibrary, tmp_path: Path
         assert written == plain.file[: 3 * 2 * 64 * 1024]
 
 
-def test_several_nodes_leave_it_to_the_program(tmp_path: Path, built: Path) -> None:
+def test_dedicated_nodes_leave_it_to_the_program(tmp_path: Path, built: Path) -> None:
     mpi = LIBRARIES[0]
     if mpi.missing:
         pytest.skip(mpi.missing)
     what = program(mpi, built, "shared_steps")
     plain = run(mpi, tmp_path / "plain", 2, what, "64", "2")
-    (tmp_path / "staged").mkdir()
-    path = tmp_path / "staged" / "file"
-    done = mpi.run(
-        4, what, path, "64", "2", tools={"LULL_STAGE": "dedicated-cores=1", "LULL_NODES": "2"}, env=DETERMINISTIC
-    )
-    assert done.returncode == 0, done.stderr
-    assert len(re.findall(r"several processes share the file \(MPI-IO\).*writes it itself", done.stderr)) == 1
-    assert path.read_bytes() == plain.file
+    settings = {"LULL_STAGE": "dedicated-nodes=1", "LULL_NODES": "2"}
+    done = run(mpi, tmp_path / "staged", 2, what, "64", "2", servers=2, **settings)
+    assert done.run.returncode == 0, done.run.stderr
+    assert len(re.findall(r"several processes share the file \(MPI-IO\).*writes it itself", done.run.stderr)) == 1
+    assert done.file == plain.file
+
+
+def test_a_node_without_a_server_leaves_it_to_the_program(tmp_path: Path, built: Path) -> None:
+    mpi = LIBRARIES[0]
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    what = program(mpi, built, "shared_steps")
+    plain = run(mpi, tmp_path / "plain", 2, what, "64", "2")
+    done = run(mpi, tmp_path / "staged", 2, what, "64", "2", servers=1, LULL_NODES="2")
+    assert done.run.returncode == 0, done.run.stderr
+    assert len(re.findall(r"has no server.*the program writes it itself", done.run.stderr)) == 1
+    assert done.file == plain.file
+
+
+def rank_of(server: int) -> int:
+    """The rank for which the server of an Open MPI program was started."""
+    variables = Path(f"/proc/{server}/environ").read_bytes().split(b"\0")
+    [rank] = [one for one in variables if one.startswith(b"OMPI_COMM_WORLD_RANK=")]
+    return int(rank.partition(b"=")[2])
+
+
+@pytest.mark.parametrize("of_home", [True, False])
+def test_nodes_that_lose_each_other_fail_and_do_not_hang(tmp_path: Path, built: Path, of_home: bool) -> None:
+    mpi = LIBRARIES[0]
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    what = program(mpi, built, "shared_steps")
+    plain = run(mpi, tmp_path / "plain", 4, what, "64", "4")
+    with job_that_waits(mpi, tmp_path / "staged", 6, what, {"LULL_NODES": "2"}) as job:
+        in_order = sorted(job.servers(2), key=rank_of)
+        os.kill(in_order[0 if of_home else 1], signal.SIGKILL)
+        said = job.go_on()
+    assert job.returncode != 0
+    assert f"lull: write {tmp_path}/staged/file: Input/output error" in said
+    # What ranks 2 and 3, or 0 and 1, had handed over before is written: their server lives.
+    written = (tmp_path / "staged" / "file").read_bytes()
+    for i in range(3 * 4 * 64 // 4):
+        if (i % 4 >= 2) == of_home:
+            piece = slice(i * 4096, (i + 1) * 4096)
+            assert written[piece] == plain.file[piece]
 
 
 @each_library

@@ -1,0 +1,34 @@
+// A node that is not the home (home.hpp): announces the entries of its processes there, and tells when they have ended.
+//
+// Calls come from one thread. send() is called in all of them.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "stage/shared/directory.hpp"
+#include "stage/shared/nodes/messages.hpp"
+
+namespace lull::stage {
+
+class follower_of_home {
+ public:
+  follower_of_home(directory& of, send_function send);
+
+  void take(packet_reader text);  // from the home
+  void lost_home();
+  // Announces what is new; after each change of the table.
+  void look();
+  // Everything has been announced, and has ended.
+  [[nodiscard]] bool is_idle() const;
+
+ private:
+  [[nodiscard]] packet announcement(const file_entry& one) const;
+
+  directory& of_;
+  send_function send_;
+  std::uint64_t cursor_ = 1;                // entries before it have been announced, where they must be
+  std::map<std::uint64_t, int> announced_;  // writes and changes of size that have not ended: their files
+};
+
+}  // namespace lull::stage

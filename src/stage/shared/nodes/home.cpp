@@ -1,0 +1,226 @@
+#include "stage/shared/nodes/home.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "base/pages.hpp"
+#include "stage/shared/file_systems.hpp"
+
+namespace lull::stage {
+namespace {
+
+using kind = file_entry::kind;
+
+packet to_node(from_home what, std::uint64_t number) { return packet().put(what).put(number); }
+
+}  // namespace
+
+home_of_files::home_of_files(directory& of, send_function send)
+    : of_(of), send_(std::move(send)), places_(of.arena(of.position()).size()) {}
+
+home_of_files::~home_of_files() { let_writers_hurry(false); }
+
+void home_of_files::take(int node, packet_reader text) {
+  const auto bytes = text.rest();
+  inbox_.emplace_back(node, std::vector(bytes.begin(), bytes.end()));
+  look();
+}
+
+bool home_of_files::is_done() const {
+  return static_cast<int>(ended_.size()) == of_.among_nodes().nodes - 1 && inbox_.empty();
+}
+
+void home_of_files::look() {
+  while (!inbox_.empty()) {
+    const auto& [node, bytes] = inbox_.front();
+    try {
+      if (!carry_out(node, packet_reader(bytes))) break;
+    } catch (const error&) {  // not a message of Lull's
+    }
+    inbox_.pop_front();
+  }
+  begin_what_can();
+  answer_what_can();
+  hurry();
+  if (std::exchange(some_ended_, false)) of_.wake_all_for(of_.changed());
+}
+
+bool home_of_files::carry_out(int node, packet_reader text) {
+  const auto what = text.take<to_home>();
+  if (what == to_home::farewell) return ended_.insert(node), true;
+  if (what == to_home::join) return join(node, text), true;
+  const auto number = text.take<std::uint64_t>();
+  if (what == to_home::done) return end({node, number}, text.take<std::int32_t>()), true;
+  const int file = text.take<std::int32_t>();
+  if (!has_joined(node, file)) return true;
+  if (what == to_home::leave) {
+    const auto hold = of_.lock();
+    --of_.row(file).opened;
+    if (--handles_.at({node, file}) == 0) handles_.erase({node, file});
+    return true;
+  }
+  if (what == to_home::write) {
+    file_entry one{.what = kind::write, .file = file};
+    one.bytes = text.take<range>();
+    return add(node, one, number, text);
+  }
+  if (what == to_home::set_size) {
+    file_entry one{.what = kind::set_size, .file = file};
+    one.size = text.take<std::int64_t>();
+    return add(node, one, number, text);
+  }
+  const auto hold = of_.lock();
+  if (what == to_home::ask_size) {
+    send_(node, to_node(from_home::answer, number).put(of_.row(file).size).put(std::int32_t{of_.row(file).error}));
+    return true;
+  }
+  question asked{.node = node,
+                 .number = number,
+                 .what = what == to_home::wait ? kind::wait : kind::look_at_size,
+                 .file = file,
+                 .wanted = {},
+                 .before = of_.next(),
+                 .waited = false};
+  if (what == to_home::wait) {
+    asked.wanted = text.take<range>();
+    if (is_too_short(of_.row(file), asked.wanted.end)) asked.wanted.end = std::numeric_limits<std::int64_t>::max();
+  }
+  questions_.push_back(asked);
+  return true;
+}
+
+void home_of_files::join(int node, packet_reader& text) {
+  const auto number = text.take<std::uint64_t>();
+  const auto inode = text.take<std::uint64_t>();
+  const std::string path = text.take_text();
+  const auto found = status_of(path);
+  std::optional<int> file;
+  if (found && found->st_ino == inode) {
+    const auto hold = of_.lock();
+    file = of_.open({found->st_dev, found->st_ino}, path, found->st_size);
+    if (file) of_.row(*file).several_nodes = true;
+  }
+  if (file) ++handles_[{node, *file}];
+  send_(node, to_node(from_home::answer, number).put(std::int64_t{file.value_or(-1)}).put(std::int32_t{0}));
+}
+
+bool home_of_files::add(int node, file_entry one, std::uint64_t number, packet_reader& pieces) {
+  const auto hold = of_.lock();
+  if (of_.is_full()) return false;
+  one.owner = of_.position();
+  one.server = directory::server_elsewhere(node);
+  if (one.what == kind::set_size)
+    one.bytes = {.begin = std::min(of_.row(one.file).size, one.size)};
+  else
+    place_pieces(one, pieces);
+  const std::uint64_t here = of_.add(one);
+  if (one.pieces > 0) places_.belongs_to(one.place, here);
+  const bool may_begin = !of_.must_wait(of_.entry(here));
+  entries_[here] = {node, number, may_begin, false};
+  numbers_[{node, number}] = here;
+  send_(node, to_node(from_home::ordered, number).put(may_begin).put(std::int32_t{of_.row(one.file).error}));
+  return true;
+}
+
+// Without room for them, the range of the entry has to do.
+void home_of_files::place_pieces(file_entry& one, packet_reader& pieces) {
+  const auto list = pieces.rest();
+  places_.release([&](std::uint64_t number) { return of_.is_pending(number); });
+  const auto place = places_.take(std::max<std::size_t>(list.size(), 1));
+  if (!place) return;
+  const std::size_t end = *place + list.size();
+  if (end > allocated_) {
+    constexpr std::size_t growth = std::size_t{1} << 20U;
+    const std::size_t wanted = std::min(round_up(end, growth), places_.bytes());
+    if (of_.allocate(wanted) != 0) return places_.give_back(*place);
+    allocated_ = wanted;
+  }
+  std::memcpy(of_.arena(of_.position()).data() + *place, list.data(), list.size());
+  one.place = *place;
+  one.pieces = list.size() / sizeof(piece);
+}
+
+void home_of_files::end(const name& which, int error) {
+  const auto known = numbers_.find(which);
+  if (known == numbers_.end()) return;
+  const auto hold = of_.lock();
+  if (of_.is_pending(known->second)) of_.end(of_.entry(known->second), error);
+  entries_.erase(known->second);
+  numbers_.erase(known);
+  some_ended_ = true;
+}
+
+void home_of_files::lost(int node) {
+  if (!ended_.insert(node).second) return;
+  std::erase_if(inbox_, [&](const auto& one) { return one.first == node; });
+  std::erase_if(questions_, [&](const question& one) { return one.node == node; });
+  std::vector<name> left;
+  for (const auto& [which, here] : numbers_)
+    if (which.first == node) left.push_back(which);
+  for (const name& one : left) end(one, EIO);
+  {
+    const auto hold = of_.lock();
+    for (const auto& [of, count] : handles_) {
+      if (of.first != node) continue;
+      file_row& row = of_.row(of.second);
+      int none = 0;
+      row.error.compare_exchange_strong(none, EIO);
+      row.opened -= static_cast<std::uint32_t>(count);
+    }
+  }
+  std::erase_if(handles_, [&](const auto& one) { return one.first.first == node; });
+  look();
+}
+
+void home_of_files::begin_what_can() {
+  const auto hold = of_.lock();
+  for (auto& [here, one] : entries_) {
+    if (one.may_begin || of_.must_wait(of_.entry(here))) continue;
+    one.may_begin = true;
+    send_(one.node, to_node(from_home::begin, one.number));
+  }
+}
+
+void home_of_files::answer_what_can() {
+  const auto hold = of_.lock();
+  for (auto one = questions_.begin(); one != questions_.end();) {
+    file_row& row = of_.row(one->file);
+    const bool pending = one->what == kind::look_at_size
+                             ? row.pending != 0
+                             : of_.pending_in(one->file, one->wanted, one->before) != nullptr;
+    if (pending) {
+      one->waited = true;
+      ++one;
+      continue;
+    }
+    if (one->what == kind::look_at_size)
+      if (const auto found = status_of(row.path)) row.size = found->st_size;
+    send_(one->node,
+          to_node(from_home::answer, one->number).put(std::int64_t{one->waited ? 1 : 0}).put(std::int32_t{row.error}));
+    one = questions_.erase(one);
+  }
+}
+
+// Servers write parts of collective calls that somebody waits for.
+void home_of_files::hurry() {
+  let_writers_hurry(!questions_.empty());
+  if (of_.waiting() == 0) return;
+  for (auto& [here, one] : entries_)
+    if (!std::exchange(one.hurries, true)) send_(one.node, to_node(from_home::hurry, one.number));
+}
+
+void home_of_files::let_writers_hurry(bool some_wait) {
+  if (some_wait == std::exchange(some_wait_, some_wait)) return;
+  if (!some_wait) return void(--of_.waiting());
+  ++of_.waiting();
+  ++of_.work();
+  of_.wake_all_for(of_.work());
+}
+
+}  // namespace lull::stage
