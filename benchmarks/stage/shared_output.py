@@ -1,7 +1,8 @@
 """The cost of a file that all ranks write together, plain and staged; part of `make bench-stage`.
 
 Four ranks write 8 steps of 16 MiB on a storage of 64 MiB/s; plain runs pass the same limit (time partitioning). One
-more rank is the server. On two cores, computing is a pause. Small steps are 16 of 1 MiB, without a limit.
+more rank is the server, or one on each of two emulated nodes. On two cores, computing is a pause. Small steps are 16 of
+1 MiB, without a limit.
 """
 
 from __future__ import annotations
@@ -51,11 +52,13 @@ def compiled(folder: Path) -> tuple[Path, bool]:
     return program, bool(flags)
 
 
-def cost(program: Path, is_staged: bool, pattern: str, kib: int, steps: int, pause_ms: int, limit: str) -> Cost:
+def cost(
+    program: Path, is_staged: bool, pattern: str, kib: int, steps: int, pause_ms: int, limit: str, nodes: int = 1
+) -> Cost:
     """One run with a new file."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/var/tmp")) as folder:
         figures = Path(folder) / "figures.json"
-        approach, ranks = ("dedicated-cores=1", RANKS + 1) if is_staged else ("time-partitioning", RANKS)
+        approach, ranks = ("dedicated-cores=1", RANKS + nodes) if is_staged else ("time-partitioning", RANKS)
         stage = [sys.executable, "-m", "lull", "stage", "--approach", approach, "--figures", str(figures)]
         words = [str(program), f"{folder}/file", pattern, str(kib), str(steps), str(pause_ms)]
         command = [*(stage if limit or is_staged else []), *(["--storage-limit", limit] if limit else [])]
@@ -63,7 +66,12 @@ def cost(program: Path, is_staged: bool, pattern: str, kib: int, steps: int, pau
         command += [str(of_open_mpi("mpirun")), "-n", str(ranks), *words]
         begin = time.monotonic()
         done = subprocess.run(
-            command, env={**os.environ, **ROOT}, capture_output=True, text=True, check=False, timeout=300
+            command,
+            env={**os.environ, **ROOT, "LULL_NODES": str(nodes)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
         )
         took = time.monotonic() - begin
         if done.returncode != 0:
@@ -92,6 +100,10 @@ def shared_output(folder: Path, rounds: int) -> dict[str, list[float]]:
             if pattern == "contiguous":
                 keep("shared_run_over_plain", staged.run / plain.run)
                 keep("shared_server_cpu_pct", 100 * staged.server_cpu / staged.run)
+        plain, staged = (cost(program, is_staged, "strided", 4096, 8, 300, LIMIT, 2) for is_staged in (False, True))
+        ratio = staged.in_output / plain.in_output
+        keep("shared_stall_over_plain_two_nodes", ratio)
+        print(f"{'strided, two nodes':<24}{plain.in_output:>10.3f}{staged.in_output:>10.3f}{ratio:>8.3f}", flush=True)
         plain, staged = (cost(program, is_staged, "contiguous", 256, 16, 50, "") for is_staged in (False, True))
         keep("shared_small_steps_over_plain", staged.in_output / plain.in_output)
         ratio = staged.in_output / plain.in_output
