@@ -145,10 +145,11 @@ stress-waiting: develop
 	@LULL_WAIT=interrupt LULL_WAIT_YIELDS=0 LULL_WAIT_TIMEOUT_MS=10000 SHMEM_SYMMETRIC_SIZE=16M \
 	  $(VENV)/bin/lull run -n 8 $(BUILD)/tests/run/run_stress_waiting 1000000
 
-# Random programs of path operations and calls of HDF5, plain and under `lull stage` with slow, full and small storage; some minutes.
+# Random programs of path operations, HDF5 and MPI-IO, plain and under `lull stage` with slow, full and small storage; some minutes.
 faults: PROGRAMS ?= 200
 faults: develop
 	@$(VENV)/bin/python tests/python/support/stage_faults.py --programs $(PROGRAMS) $(if $(SEED),--seed $(SEED))
+	@PYTHONPATH=tests/python $(VENV)/bin/python tests/python/support/shared_faults.py --programs $$(($(PROGRAMS) / 2)) $(if $(SEED),--seed $(SEED))
 
 # The tests of HDF5 and netCDF-C, plain and under each approach of `lull stage`; half an hour, and the first time their build.
 conformance: develop
