@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from lull.base.energy_kind import weakest
 from lull.base.errors import LullError
 from lull.record import Domain, Energy, EnergyKind, Output, Repeat, Run
-from lull.record.schema import RewrittenPuts, weakest
+from lull.record.schema import RewrittenPuts
 from lull.record.waiting import TypicalWaiting, typical_waiting
 
 if TYPE_CHECKING:

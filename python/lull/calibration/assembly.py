@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from lull import __version__, _core
+from lull.base.energy_kind import weakest
 from lull.calibration.parts import POWER, WAKE_UPS, Observed
 from lull.model.machine import (
     Atomics,
@@ -28,7 +29,6 @@ from lull.model.machine import (
     Watts,
 )
 from lull.record import EnergyKind, Host
-from lull.record.schema import weakest
 
 TERMS: Final = tuple(name for name in TransferPiece.model_fields if name not in ("from_bytes", "worst_error"))
 OF_SIZES: Final = ("bytes", "one_way_ns", "send_ns", "receive_ns", "gap_ns")

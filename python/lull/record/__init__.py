@@ -7,6 +7,7 @@
 absent.
 """
 
+from lull.base.energy_kind import EnergyKind, weakest
 from lull.record.files import read, read_samples, write
 from lull.record.host import this_host
 from lull.record.schema import (
@@ -20,7 +21,6 @@ from lull.record.schema import (
     Combination,
     Domain,
     Energy,
-    EnergyKind,
     Host,
     IdlePower,
     Metric,
@@ -39,7 +39,6 @@ from lull.record.schema import (
     WaitingRow,
     is_simulated,
     succeeded,
-    weakest,
 )
 
 __all__ = [

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lull.record.schema import Energy, EnergyKind, IdlePower, weakest
+from lull.base.energy_kind import EnergyKind, weakest
+from lull.record.schema import Energy, IdlePower
 from lull.record.totals import add, node_totals
 
 

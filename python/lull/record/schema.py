@@ -14,6 +14,8 @@ from typing import Final, Literal
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
+from lull.base.energy_kind import EnergyKind
+
 SCHEMA: Final = 2
 RUN_FILE = "run.json"
 SAMPLES_FILE = "samples.parquet"
@@ -29,22 +31,6 @@ SAMPLES_SCHEMA = pa.schema(
         ("joules", pa.float64()),
     ]
 )
-
-
-class EnergyKind(StrEnum):
-    """How an energy figure was obtained, from the most to the least direct."""
-
-    MEASURED = "measured"
-    VENDOR_MODEL = "vendor-model"
-    DERIVED = "derived"
-    ESTIMATED = "estimated"
-    SIMULATED = "simulated"
-
-
-def weakest(kinds: list[EnergyKind]) -> EnergyKind:
-    """The kind of a sum: that of its least direct part. `kinds` must not be empty."""
-    order = list(EnergyKind)
-    return max(kinds, key=order.index)
 
 
 class Domain(StrEnum):

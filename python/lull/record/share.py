@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from lull import _core
+from lull.base.energy_kind import EnergyKind, weakest
 from lull.record.idle_power import IdlePowers
-from lull.record.schema import Domain, Energy, EnergyKind, Repeat, Run, weakest
+from lull.record.schema import Domain, Energy, Repeat, Run
 from lull.record.totals import add, counted, processors
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lull import _core
-from lull.record.schema import Domain, Energy, weakest
+from lull.base.energy_kind import weakest
+from lull.record.schema import Domain, Energy
 
 PARTS = (Domain.PACKAGE, Domain.DRAM, Domain.GPU)
 

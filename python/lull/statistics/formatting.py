@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from lull.statistics.bootstrap import Interval
+if TYPE_CHECKING:  # it imports numpy, which takes longer than everything else in a short command
+    from lull.statistics.bootstrap import Interval
 
 PREFIXES = {
     -8: "y",
