@@ -30,6 +30,7 @@ PACKAGES: Final = {
     "ucx": Package("libucx0", "ucx", "libucp0", "ucx"),
     "libfabric": Package("libfabric1", "libfabric", "libfabric1", "libfabric"),
     "pmix": Package("libpmix2", "pmix", "libpmix2", "pmix"),
+    "munge": Package("libmunge2", "munge-libs", "libmunge2", "munge"),
     "hwloc": Package("libhwloc15", "hwloc-libs", "libhwloc15", "hwloc"),
     "fmt": Package("libfmt-dev", "fmt-devel", "fmt-devel", "fmt"),
     "hdf5-headers": Package("libhdf5-dev", "hdf5-devel", "hdf5-devel", "hdf5"),

@@ -1,0 +1,95 @@
+"""`lull collect`: the store of a site's jobs, which takes rows from nodes and answers `lull jobs`."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from lull.base.errors import LullError, UsageError
+from lull.base.interrupts import Interrupts
+from lull.jobs.collector import Collector, complain
+from lull.jobs.connection import parse_address
+from lull.jobs.credential import Munge
+from lull.jobs.listening import listen_at_port, listen_at_socket
+from lull.jobs.price import Prices
+from lull.jobs.shipping import collect_folder
+from lull.jobs.site import read_site
+from lull.jobs.spool import Taken
+
+STORE = Path("/var/lib/lull/jobs.sqlite")
+SOCKET = Path("/run/lull-collect/jobs")
+
+
+@click.command(short_help="Store the rows of jobs that nodes send, and answer lull jobs.")
+@click.option("--store", type=click.Path(path_type=Path), default=STORE, show_default=True, help="File of the store.")
+@click.option(
+    "--socket", type=click.Path(path_type=Path), default=SOCKET, show_default=True, help="Socket for this machine."
+)
+@click.option("--listen", metavar="HOST:PORT", help="Also listen at a TCP port, for nodes and users, by munge.")
+@click.option(
+    "--spool",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Also store the rows in this folder, which nodes share, or which is this machine's spool.",
+)
+@click.option(
+    "--every",
+    "every_s",
+    metavar="SECONDS",
+    type=click.FloatRange(0.1, 3600),
+    default=10.0,
+    show_default=True,
+    help="How often --spool is read.",
+)
+@click.option(
+    "--site", "site_file", type=click.Path(path_type=Path), help="Site's file.  [default: /etc/lull/jobs.toml]"
+)
+def collect(
+    store: Path, socket: Path, listen: str | None, spool: Path | None, every_s: float, site_file: Path | None
+) -> None:
+    """Store the rows of jobs that nodes send, and answer the questions of lull jobs, until a signal stops it.
+
+    The site's file says who may send rows, who sees which jobs, and what energy costs. The kernel or munge says who
+    asks.
+    """
+    site = read_site(site_file)
+    address = None if listen is None else parse_address(listen, "listen")
+    if address is not None and address.path:
+        raise UsageError("listen", f"{listen!r} is not HOST:PORT", "--socket names the socket")
+    munge = None if address is None else Munge(site.munge_socket)
+    if address is not None and site.collector_uid() != os.geteuid():
+        found = f"this is user {os.geteuid()}, and what is sent can be read by {site.collector_user} alone"
+        raise UsageError("listen", found, "run it as that user, or set collector_user in the site's file")
+    os.umask(0o077)  # of the store
+    rights = site.rights()
+    collector = Collector(store, rights, Prices(price=site.price, carbon=site.carbon))
+    with ExitStack() as stack, Interrupts() as interrupts:
+        stack.callback(collector.close)
+        stack.callback(socket.unlink, missing_ok=True)
+        stack.callback(listen_at_socket(collector, socket).close)
+        places = [str(socket)]
+        if address is not None and munge is not None:
+            listener, address = listen_at_port(collector, address, munge)
+            stack.callback(listener.close)
+            places.append(str(address))
+        complain(f"collecting into {store}, at {' and '.join(places)}; Ctrl-C ends it")
+        failing = ""
+        while interrupts.stop is None:
+            if spool is not None:
+                failing = _read(collector, spool, rights.senders, failing)
+            interrupts.wait(None, every_s if spool is not None else None)
+
+
+def _read(collector: Collector, spool: Path, owners: frozenset[int], failing: str) -> str:
+    """Store what is in the folder. Returns the failure in words, which is reported when it changes."""
+    try:
+        collect_folder(collector, spool, owners)
+    except Taken:
+        return failing
+    except LullError as error:
+        if str(error) != failing:
+            complain(str(error))
+        return str(error)
+    return ""

@@ -1,0 +1,212 @@
+"""Answers from the store: every query contains who may see what.
+
+Queries of jobs follow an index for each part of what is visible, so that the newest jobs of a user with a million are
+found at once; sums come from the tables of days and months.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+from lull.base.errors import LullError
+from lull.jobs import tables
+from lull.jobs.periods import Periods, Span, date_of, days_asked, periods
+from lull.jobs.question import MOST_PARTS, MOST_SUMS, Answer, By, Job, OnNode, Part, Question, Sum
+from lull.jobs.store import Store, flags_of, kind_of
+from lull.jobs.visible import Visible
+
+MJ_PER_J: Final = 1e3
+UJ_PER_J: Final = 1e6
+US_PER_S: Final = 1_000_000
+
+Condition = tuple[str, list[int | str]]
+
+
+def answer(store: Store, question: Question, visible: Visible) -> Answer:
+    """The answer to a question of someone who may see these jobs.
+
+    Raises:
+        LullError: The store cannot be read.
+    """
+    try:
+        if question.ask == "sums":
+            return _sums(store, question, visible)
+        return _one_job(store, question, visible) if question.ask == "job" else _jobs(store, question, visible)
+    except sqlite3.Error as error:
+        raise LullError("read the store", str(error)) from error
+
+
+def _jobs(store: Store, question: Question, visible: Visible) -> Answer:
+    found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    filters = _filters(store, question)
+    if question.since_s is not None:
+        filters.append(("begin_us >= ?", [question.since_s * US_PER_S]))
+    if question.until_s is not None:
+        filters.append(("begin_us < ?", [question.until_s * US_PER_S]))
+    for part in _visible_parts(store, visible):
+        words, values = _all_of([part, *filters])
+        query = f"select {tables.JOB_COLUMNS} from jobs where {words} order by begin_us desc limit ?"
+        for row in store.db.execute(query, [*values, question.most + 1]):
+            found[row[:3]] = row
+    rows = sorted(found.values(), key=lambda row: (-row[5], row[0], row[2]))
+    return Answer(jobs=[_job(store, row) for row in rows[: question.most]], more=len(rows) > question.most)
+
+
+def _one_job(store: Store, question: Question, visible: Visible) -> Answer:
+    parts = _visible_parts(store, visible)
+    of_visible = " or ".join(words for words, _ in parts)
+    words, values = _all_of([("job = ?", [question.job or ""]), *_filters(store, question)])
+    rows = store.db.execute(
+        f"select {tables.JOB_COLUMNS} from jobs where {words} and ({of_visible}) order by begin_us limit ?",
+        [*values, *(value for _, more in parts for value in more), question.most],
+    ).fetchall()
+    nodes: list[OnNode] = []
+    energies: list[Part] = []
+    for row in rows:
+        nodes += _nodes(store, row[:3])
+        energies += _energies(store, row[:3])
+    more = len(energies) > MOST_PARTS or len(nodes) > MOST_PARTS
+    jobs = [_job(store, row) for row in rows]
+    return Answer(jobs=jobs, nodes=nodes[:MOST_PARTS], parts=energies[:MOST_PARTS], more=more)
+
+
+def _nodes(store: Store, key: Sequence[Any]) -> list[OnNode]:
+    columns = "cluster, restart, node, begin_us, end_us, cpus, memory_mib, cpu_us, flags"
+    rows = store.db.execute(
+        f"select {columns} from nodes where job = ? and cluster = ? and restart = ? limit ?", [*key, MOST_PARTS + 1]
+    )
+    found = [
+        OnNode(
+            cluster=store.names.of(cluster),
+            restart=restart,
+            node=store.names.of(node),
+            begin_us=begin_us,
+            end_us=end_us,
+            cpus=cpus,
+            memory_mib=memory_mib,
+            cpu_us=cpu_us,
+            flags=flags_of(flags),
+        )
+        for cluster, restart, node, begin_us, end_us, cpus, memory_mib, cpu_us, flags in rows.fetchall()
+    ]
+    return sorted(found, key=lambda one: one.node)
+
+
+def _energies(store: Store, key: Sequence[Any]) -> list[Part]:
+    columns = "cluster, restart, node, domain, kind, active_uj, held_uj, overhead_uj, low_uj, high_uj"
+    rows = store.db.execute(
+        f"select {columns} from energy where job = ? and cluster = ? and restart = ? limit ?", [*key, MOST_PARTS + 1]
+    )
+    found = [
+        Part(
+            cluster=store.names.of(cluster),
+            restart=restart,
+            node=store.names.of(node),
+            domain=store.names.of(domain),
+            kind=kind_of(kind),
+            joules=(active + held + overhead) / UJ_PER_J,
+            active_j=active / UJ_PER_J,
+            held_j=held / UJ_PER_J,
+            overhead_j=overhead / UJ_PER_J,
+            low_j=low / UJ_PER_J,
+            high_j=high / UJ_PER_J,
+        )
+        for cluster, restart, node, domain, kind, active, held, overhead, low, high in rows.fetchall()
+    ]
+    return sorted(found, key=lambda one: (one.node, one.domain))
+
+
+def _sums(store: Store, question: Question, visible: Visible) -> Answer:
+    by = question.by or By.USER
+    days = days_asked(question.since_s, question.until_s)
+    stored = Periods(Span(0, 0), (days,)) if by is By.DAY else periods(days)
+    column = {By.USER: "uid", By.PROJECT: "project", By.DAY: "period"}[by]
+    parts = _visible_parts(store, visible)
+    of_visible: Condition = (
+        "(" + " or ".join(words for words, _ in parts) + ")",
+        [value for _, values in parts for value in values],
+    )
+    words, values = _all_of([of_visible, *_filters(store, question)])
+    selects, bound = [], []
+    for table, period, span in [("months", "month", stored.months), *(("days", "day", span) for span in stored.days)]:
+        if span.first < span.end:
+            selects.append(
+                f"select {period} as period, uid, project, kind, jobs, cpu_us, mj, low_mj, high_mj"
+                f" from {table} where {period} >= ? and {period} < ? and {words}"
+            )
+            bound += [span.first, span.end, *values]
+    if not selects:
+        return Answer()
+    order = "period, kind" if by is By.DAY else f"sum(mj) desc, {column}, kind"
+    rows = store.db.execute(
+        f"select {column}, kind, sum(jobs), sum(cpu_us), sum(mj), sum(low_mj), sum(high_mj)"
+        f" from ({' union all '.join(selects)}) group by {column}, kind order by {order} limit ?",
+        [*bound, MOST_SUMS + 1],
+    ).fetchall()
+    sums = [_sum(store, by, row) for row in rows[:MOST_SUMS]]
+    if by is not By.DAY:  # equal ones in the order of their names, rather than of the arrival of these
+        sums.sort(key=lambda one: (-one.joules, one.project or "", one.uid or 0, one.kind or ""))
+    return Answer(sums=sums, more=len(rows) > MOST_SUMS)
+
+
+def _sum(store: Store, by: By, row: Sequence[Any]) -> Sum:
+    what, kind, jobs, cpu_us, mj, low_mj, high_mj = row
+    return Sum(
+        uid=what if by is By.USER else None,
+        project=store.names.of(what) if by is By.PROJECT else None,
+        day=date_of(what).isoformat() if by is By.DAY else None,
+        kind=kind_of(kind),
+        jobs=jobs,
+        cpu_us=cpu_us,
+        joules=mj / MJ_PER_J,
+        low_j=low_mj / MJ_PER_J,
+        high_j=high_mj / MJ_PER_J,
+    )
+
+
+def _job(store: Store, row: Sequence[Any]) -> Job:
+    job, cluster, restart, uid, project, begin, end, nodes, rows, cpu_us, mj, low_mj, high_mj, kind, flags = row
+    return Job(
+        cluster=store.names.of(cluster),
+        job=job,
+        restart=restart,
+        uid=uid,
+        project=store.names.of(project),
+        begin_us=begin,
+        end_us=end,
+        nodes=nodes,
+        rows=rows,
+        cpu_us=cpu_us,
+        joules=mj / MJ_PER_J,
+        low_j=low_mj / MJ_PER_J,
+        high_j=high_mj / MJ_PER_J,
+        kind=kind_of(kind),
+        flags=flags_of(flags),
+    )
+
+
+def _visible_parts(store: Store, visible: Visible) -> list[Condition]:
+    """Conditions of which each has an index; a job is visible if one of them holds."""
+    if visible.everything:
+        return [("1", [])]
+    parts: list[Condition] = [("uid = ?", [visible.uid])]
+    for project in visible.projects:
+        if (number := store.names.find(project)) is not None:
+            parts.append(("project = ?", [number]))
+    return parts
+
+
+def _filters(store: Store, question: Question) -> list[Condition]:
+    filters: list[Condition] = []
+    if question.uid is not None:
+        filters.append(("uid = ?", [question.uid]))
+    if question.project is not None:
+        number = store.names.find(question.project)
+        filters.append(("0", []) if number is None else ("project = ?", [number]))
+    return filters
+
+
+def _all_of(conditions: Sequence[Condition]) -> Condition:
+    return " and ".join(words for words, _ in conditions), [value for _, values in conditions for value in values]

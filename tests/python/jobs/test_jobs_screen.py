@@ -1,0 +1,159 @@
+"""What `lull jobs` prints, as tables, CSV and a page."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from browser import Browser, browser
+from job_collector import ALICE, BOB, EXAMPLES, example_rows, row
+from lull.jobs.answers import answer
+from lull.jobs.page import render_jobs
+from lull.jobs.price import Carbon, Price, Prices, grams, money
+from lull.jobs.question import Answer, Question
+from lull.jobs.rows import read_row
+from lull.jobs.screen import JobTable, View, as_csv, clock, job_lines, jobs_table, parts_table, sums_table
+from lull.jobs.store import Store
+from lull.jobs.visible import Rights, visible_to
+
+VIEW = View(UTC, {ALICE: "alice", BOB: "bob"}.__getitem__)
+PRICES = Prices(
+    price=Price(per_kwh=0.25, currency="EUR", source="contract of 2026"),
+    carbon=Carbon(g_per_kwh=400, source="the supplier"),
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "jobs.sqlite") as made:
+        made.ingest(example_rows())
+        yield made
+
+
+def ask(store: Store, prices: Prices | None = None, uid: int = 0, **question: object) -> tuple[Answer, Question]:
+    asked = Question.model_validate(question)
+    found = answer(store, asked, visible_to(uid, Rights()))
+    return found.model_copy(update={"prices": prices or Prices()}), asked
+
+
+def text(table: JobTable) -> str:
+    return "\n".join("|".join(row) for row in (table.headings, *table.rows))
+
+
+def test_the_table_of_jobs(store: Store) -> None:
+    found, _ = ask(store, PRICES, ask="jobs")
+    assert text(jobs_table(found, VIEW)) == (EXAMPLES.parent / "jobs.txt").read_text().rstrip("\n")
+
+
+def test_columns_that_say_nothing_are_left_out(store: Store) -> None:
+    found, _ = ask(store, uid=ALICE, ask="jobs", project="physics")
+    assert jobs_table(found, VIEW).headings == [
+        "job", "project", "began", "nodes", "time", "energy", "interval", "kind", "note",
+    ]  # fmt: skip
+
+
+def test_a_job_whose_rows_are_still_under_way_says_so(store: Store) -> None:
+    store.ingest([read_row(row("9", nodes=3))])
+    found, _ = ask(store, ask="job", job="9")
+    assert jobs_table(found, VIEW).rows[0][-1] == "1 of 3 nodes so far"
+
+
+def test_one_job_by_node_and_domain_with_what_it_held_and_did_not_use(store: Store) -> None:
+    found, _ = ask(store, ask="job", job="4711")
+    assert job_lines(found.jobs[0], VIEW) == [
+        "job 4711 of cluster blue: user alice, project physics; began 2026-11-28 17:46, took 0:00:41",
+        "energy 1.92 Wh (1.67–2.11 Wh), derived",
+        "shared a node",
+    ]
+    assert text(parts_table(found.jobs[0], found.parts, found.nodes)) == (
+        "node|CPUs|CPU time|domain|energy|interval|active|idle held|rest|kind\n"
+        "n1|4|0:02:31|dram|83.6 mWh|81.9–85.3 mWh|58.3 mWh|25.0 mWh|278 µWh|vendor-model\n"
+        "n1|||package|1.21 Wh|1.20–1.22 Wh|861 mWh|333 mWh|14.4 mWh|vendor-model\n"
+        "n2|2|0:01:15|dram|40.3 mWh|25.0–52.8 mWh|27.8 mWh|12.5 mWh|0 Wh|derived\n"
+        "n2|||package|583 mWh|361–750 mWh|417 mWh|167 mWh|0 Wh|derived"
+    )
+
+
+def test_restarts_of_a_job_have_a_table_each(store: Store) -> None:
+    found, _ = ask(store, ask="job", job="4712")
+    assert [one.restart for one in found.jobs] == [0, 1]
+    assert [len(parts_table(one, found.parts, found.nodes).rows) for one in found.jobs] == [1, 1]
+
+
+def test_a_node_without_meters_is_not_metered_rather_than_0(store: Store) -> None:
+    store.ingest([read_row(row("9", energy={}, cpus=0))])
+    found, _ = ask(store, PRICES, ask="job", job="9")
+    assert text(parts_table(found.jobs[0], found.parts, found.nodes)).endswith("|–|0:00:01|–|–|–|–|–|–|not metered")
+    assert jobs_table(found, VIEW).rows[0][-6:] == ["–", "–", "not metered", "–", "–", "lower bound"]
+
+
+def test_sums_have_a_line_for_each_kind(store: Store) -> None:
+    found, asked = ask(store, PRICES, ask="sums", by="user")
+    assert asked.by
+    assert text(sums_table(found, asked.by, VIEW)) == (
+        "user|jobs|CPU time|energy|interval|kind|cost|CO2e\n"
+        "alice|2|0:03:46|1.95 Wh|1.70–2.17 Wh|derived|< 0.01 EUR|0.780 g\n"
+        "bob|1|0:00:10|103 mWh|97.2–108 mWh|vendor-model|< 0.01 EUR|0.0411 g\n"
+        "bob|1|0:00:01|20.1 mWh|5.56–52.8 mWh|derived|< 0.01 EUR|0.00802 g"
+    )
+
+
+def test_prices_name_their_source_and_are_absent_without_one() -> None:
+    assert PRICES.notes() == ["cost at 0.25 EUR/kWh: contract of 2026", "CO2e at 400 g/kWh: the supplier"]
+    assert PRICES.cells(3.6e6) == ["0.25 EUR", "400 g"]
+    assert PRICES.cells(None) == ["–", "–"]
+    assert Prices().headings() == Prices().cells(3.6e6) == Prices().notes() == []
+
+
+def test_forms_of_numbers() -> None:
+    assert [money(one) for one in (1234.5, 0.1, 0.0123, 0.004, 0)] == ["1234.50", "0.10", "0.01", "< 0.01", "0.00"]
+    assert [grams(one) for one in (0.5, 999, 1500, 2.5e6)] == ["0.500 g", "999 g", "1.50 kg", "2.50 t"]
+    assert [clock(one) for one in (0, 59.6, 3661, 360_000)] == ["0:00:00", "0:01:00", "1:01:01", "100:00:00"]
+
+
+def test_csv_has_all_fields_and_the_names_of_users(store: Store) -> None:
+    found, _ = ask(store, ask="jobs")
+    read = list(csv.DictReader(io.StringIO(as_csv(found.jobs, VIEW))))
+    assert len(read) == 4
+    assert read[3] == {
+        "joules": "6898.0", "low_j": "5995.0", "high_j": "7588.0", "kind": "derived", "cluster": "blue", "job": "4711",
+        "restart": "0", "uid": "64001", "project": "physics", "begin_us": "1795888000123456",
+        "end_us": "1795888041402310", "nodes": "2", "rows": "2", "cpu_us": "226300000", "flags": "shared",
+        "user": "alice",
+    }  # fmt: skip
+    sums, _ = ask(store, ask="sums", by="project")
+    assert as_csv(sums.sums, VIEW).splitlines()[0] == "joules,low_j,high_j,kind,project,jobs,cpu_us"
+    assert as_csv([], VIEW) == ""
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("profile")) as made:
+        yield made
+
+
+@pytest.mark.xdist_group("browser")
+def test_the_page_shows_and_sorts_the_table_without_network(store: Store, tmp_path: Path, chromium: Browser) -> None:
+    store.ingest([read_row(row("<b>9</b>", project="&amp; <script>alert(1)</script>", uj=7_200_000_000_000))])
+    found, asked = ask(store, PRICES, ask="jobs")
+    page = tmp_path / "jobs.html"
+    page.write_text(render_jobs(found, asked, View(UTC, str)))
+    chromium.open(page)
+    jobs = "[...document.querySelectorAll('tbody th')].map(one => one.textContent)"
+    assert chromium.run(jobs) == ["f2Xs9", "4712 (restart 1)", "4712", "4711", "<b>9</b>"]
+    assert "2.00 kWh" in chromium.run("document.body.textContent")
+    assert "Cost at 0.25 EUR/kWh: contract of 2026." in chromium.run("document.body.textContent")
+    place = jobs_table(found, VIEW).headings.index("energy") + 1  # the interval is below it
+    chromium.point_at(f"thead th:nth-child({place}) button", click=True)
+    assert chromium.run(jobs) == ["4712", "f2Xs9", "4712 (restart 1)", "4711", "<b>9</b>"]
+    chromium.screenshot(tmp_path / "jobs.png")
+    assert chromium.run("document.querySelector('td .interval').textContent") == "5.56–52.8 mWh"
+    for question in ({"ask": "sums", "by": "day"}, {"ask": "job", "job": "4711"}, {"ask": "jobs", "project": "none"}):
+        page.write_text(render_jobs(*ask(store, PRICES, **question), View(UTC, str)))
+        chromium.open(page)
+        chromium.screenshot(tmp_path / f"{'-'.join(question.values())}.png")
+    assert "No jobs that you may see." in chromium.run("document.body.textContent")
+    assert chromium.complaints == []
