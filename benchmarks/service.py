@@ -2,7 +2,8 @@
 
 The node is a fixture tree of two packages with DRAM and the cgroups of the jobs. Reading a file of a tree costs as much
 as reading the text of a file, which is less than some drivers need. CPU time and memory are the kernel's own account of
-the service. Prints one line of JSON; figures.toml describes its figures.
+the service. The store of jobs is measured by itself (service_store.py). Prints one line of JSON; figures.toml describes
+its figures.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "python" / "support"), str(ROOT / "tests" / "python")]
+
+from service_store import store_figures  # noqa: E402
 
 from node_service import ALICE, IS_ROOT, NodeService, node_service  # noqa: E402
 
@@ -162,7 +165,7 @@ def main() -> None:
             "conservation_uj": abs(service.unattributed_uj()) + abs(service.consumed_uj - service.node_uj()),
             "measure_direct_ratio": round(ratio, 5),
         }
-    print(json.dumps(result))
+    print(json.dumps(result | store_figures()))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ over a Unix socket it is JSON, and the kernel says who is at the other end.
 
 from __future__ import annotations
 
-import json
 import secrets
 import socket
 import time
@@ -145,4 +144,4 @@ def _read_answer(asked: str, line: bytes, nonce: str, form: type[Reply]) -> Repl
 
 def as_line(answer: BaseModel) -> bytes:
     """An answer as JSON on one line."""
-    return json.dumps(answer.model_dump(mode="json", exclude_none=True), separators=(",", ":")).encode()
+    return answer.model_dump_json(exclude_none=True).encode()

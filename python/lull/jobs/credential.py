@@ -1,8 +1,8 @@
 """Credentials of the site's munge: messages that say who wrote them, and that one user alone can read.
 
-munged gives the user id of the writer to the reader, encrypts, and refuses what was altered, repeated or is older than
-five minutes. Every node of a cluster with Slurm runs it. libmunge is loaded when it is first needed, and need not be
-installed otherwise.
+munged gives the user id of the writer to the reader, compresses, encrypts, and refuses what was altered, repeated or is
+older than five minutes. Every node of a cluster with Slurm runs it. libmunge is loaded when it is first needed, and
+need not be installed otherwise.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from lull.base.packages import this_system
 MOST_BYTES: Final = 1_000_000  # of a message; munge's limit is 1 MiB
 MOST_ENCODED: Final = 1_500_000
 
-_SOCKET, _UID_RESTRICTION = 8, 9  # of munge_opt_t in munge.h
+_ZIP_TYPE, _SOCKET, _UID_RESTRICTION = 2, 8, 9  # of munge_opt_t in munge.h
+_NO_ZIP, _ZLIB = 0, 3  # of munge_zip_t
+_BAD_ZIP = 12  # of munge_err_t: this munged was built without zlib
 _NO_UID: Final = (1 << 32) - 1
 
 
@@ -39,9 +41,13 @@ class Munge:
         with _Context(self._library, self._socket) as context:
             context.set(_UID_RESTRICTION, ctypes.c_uint32(reader))
             credential = ctypes.c_void_p()
-            error = self._library.munge_encode(
-                ctypes.byref(credential), context.handle, message, ctypes.c_int(len(message))
-            )
+            for zip_type in (_ZLIB, _NO_ZIP):
+                context.set(_ZIP_TYPE, ctypes.c_int(zip_type))
+                error = self._library.munge_encode(
+                    ctypes.byref(credential), context.handle, message, ctypes.c_int(len(message))
+                )
+                if error != _BAD_ZIP:
+                    break
             if error:
                 raise LullError("encode a message by munge", context.words(error), "see whether munged runs")
             try:

@@ -23,6 +23,7 @@ from lull.jobs.credential import Munge
 MESSAGE_S: Final = 10.0  # in which a message must arrive, and its answer leave
 MOST_CONNECTIONS: Final = 128  # at the same time, of one socket
 MOST_OF_ONE: Final = 16  # of them of one user, or one address
+RETRY_S: Final = 0.5
 BACKLOG: Final = 4096  # all nodes of a large machine may send at the same moment
 
 
@@ -45,10 +46,12 @@ class Listener:
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._open: Counter[object] = Counter()
         self._lock = threading.Lock()
+        self._closing = threading.Event()
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
         """Take no further connection."""
+        self._closing.set()
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)  # ends accept()
         self._listening.close()
@@ -58,13 +61,13 @@ class Listener:
             self._free.acquire()
             try:
                 connection, _ = self._listening.accept()
-            except ConnectionAbortedError:  # the client has gone again
-                self._free.release()
-                continue
             except OSError as error:
-                if self._listening.fileno() >= 0:
-                    complain(f"accept connections: {describe_os_error(error)}")
-                return
+                self._free.release()
+                if self._closing.is_set():
+                    return
+                complain(f"accept a connection: {describe_os_error(error)}")
+                self._closing.wait(RETRY_S)  # such as too many open files
+                continue
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:

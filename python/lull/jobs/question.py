@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from lull.base.energy_kind import EnergyKind
 from lull.base.errors import UsageError
 from lull.jobs.price import Prices
-from lull.jobs.rows import Count, Name, Text, Uid
+from lull.jobs.rows import Name, Text, Uid
 
 VERSION: Final = 1
 MOST_JOBS: Final = 1000  # in an answer
@@ -24,6 +24,8 @@ MOST_SUMS: Final = 4000
 MOST_PARTS: Final = 4000
 MOST_ROWS: Final = 200  # in a message
 MOST_ROW_BYTES: Final = 500_000  # of all rows of a message together
+
+Moment = Annotated[int, Field(ge=0, le=1 << 40)]  # Unix time in seconds
 
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 SPANS: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -52,8 +54,8 @@ class Question(Message):
     ask: Literal["jobs", "job", "sums"]
     job: Name | None = None
     by: By | None = None
-    since_s: Count | None = None  # jobs that began then or later, in Unix time; sums: from the start of its day in UTC
-    until_s: Count | None = None  # jobs that began before; sums: to the end of its day
+    since_s: Moment | None = None  # jobs that began then or later, in Unix time; sums: from the start of its day in UTC
+    until_s: Moment | None = None  # jobs that began before; sums: to the end of its day
     uid: Uid | None = None
     project: Text | None = None
     most: Annotated[int, Field(ge=1, le=MOST_JOBS)] = 50
@@ -73,7 +75,7 @@ class Energy(BaseModel):
     joules: float
     low_j: float
     high_j: float
-    kind: EnergyKind | None
+    kind: EnergyKind | None = None
 
 
 class Job(Energy):
@@ -144,7 +146,7 @@ class Answer(BaseModel):
 
 
 class Stored(BaseModel):
-    """The answer to rows: all of them are on disk now, but those that are refused for ever, with the reason."""
+    """The answer to rows: all of them are on disk now, except those that can never be stored, with the reason."""
 
     v: Literal[1] = 1
     nonce: str = ""

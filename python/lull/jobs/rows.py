@@ -19,7 +19,8 @@ OTHER: Final = "other"  # a flag that this version does not know
 # Without control characters, because texts are shown in terminals.
 Text = Annotated[str, Field(max_length=MOST_TEXT, pattern=r"^\P{C}*$")]
 Name = Annotated[Text, Field(min_length=1)]
-Count = Annotated[int, Field(ge=0, le=1 << 60)]
+Count = Annotated[int, Field(ge=0, le=1 << 56)]
+Microseconds = Annotated[int, Field(ge=0, le=250_000_000_000_000_000)]  # of Unix time, which calendars have
 Uid = Annotated[int, Field(ge=0, lt=(1 << 32) - 1)]
 
 
@@ -58,11 +59,11 @@ class Row(BaseModel):
     nodes: Annotated[int, Field(ge=0, le=1 << 30)]
     uid: Uid
     project: Text
-    begin_us: Count
-    end_us: Count
+    begin_us: Microseconds
+    end_us: Microseconds
     cpus: Count
     memory_mib: Count
-    cpu_us: Count
+    cpu_us: Annotated[int, Field(ge=0, le=1 << 53)]
     flags: Annotated[list[Text], Field(max_length=32)]
     energy: Annotated[dict[Name, DomainEnergy], Field(max_length=32)]
 

@@ -26,6 +26,8 @@ GAP: Final = 1 << FLAGS.index("gap")
 BUSY_S: Final = 30.0  # how long to wait for another process that writes
 UJ_PER_MJ: Final = 1000
 
+_Key = tuple[str, int, int]  # job, cluster, restart
+
 
 @dataclass
 class Ingested:
@@ -138,10 +140,10 @@ class Store:
                 jobs = _Changes(self)
                 for place, row in enumerate(rows):
                     key = (row.job, self.names.id(row.cluster), row.restart)
-                    found = jobs.get(key)
+                    run, found = jobs.get(key)
                     if found is not None and found.uid != row.uid:
                         done.refused.append((place, f"uid: this job is of user {found.uid}, not {row.uid}"))
-                    elif self._add_row(key, row):
+                    elif self._add_row(run, row):
                         jobs.set(key, _added(found, row, self.names.id(row.project)))
                         done.stored += 1
                     else:
@@ -149,19 +151,21 @@ class Store:
                 jobs.write()
         except sqlite3.Error as error:
             raise LullError(f"store {len(rows)} rows", str(error), "see whether the disk is full") from error
+        except OverflowError as error:  # a job of many rows with impossible numbers
+            raise LullError(f"store {len(rows)} rows", str(error), "see which node sends impossible rows") from error
         return done
 
-    def _add_row(self, key: tuple[str, int, int], row: Row) -> bool:
+    def _add_row(self, run: int, row: Row) -> bool:
         """Whether it is new."""
         node = self.names.id(row.node)
         values = (row.begin_us, row.end_us, row.cpus, row.memory_mib, row.cpu_us, _bits(row))
-        new = self.db.execute("insert or ignore into nodes values (?,?,?,?,?,?,?,?,?,?)", (*key, node, *values))
+        new = self.db.execute("insert or ignore into nodes values (?,?,?,?,?,?,?,?)", (run, node, *values))
         if not new.rowcount:
             return False
         self.db.executemany(
-            "insert into energy values (?,?,?,?,?,?,?,?,?,?,?)",
+            "insert into energy values (?,?,?,?,?,?,?,?,?)",
             [
-                (*key, node, self.names.id(domain), KINDS.index(one.kind), *_microjoules(one))
+                (run, node, self.names.id(domain), KINDS.index(one.kind), *_microjoules(one))
                 for domain, one in row.energy.items()
             ],
         )
@@ -172,34 +176,38 @@ class _Changes:
     """The jobs that some rows change, and the sums that change with them."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
-        self._before: dict[tuple[str, int, int], JobSum | None] = {}
-        self._after: dict[tuple[str, int, int], JobSum] = {}
+        self._db = store.db
+        self._runs: dict[_Key, int] = {}
+        self._before: dict[_Key, JobSum | None] = {}
+        self._after: dict[_Key, JobSum] = {}
+        [(self._newest,)] = self._db.execute("select coalesce(max(run), 0) from jobs")
 
-    def get(self, key: tuple[str, int, int]) -> JobSum | None:
-        if key in self._after:
-            return self._after[key]
-        if key not in self._before:
-            columns = tables.JOB_COLUMNS.split(", ", 3)[3]
-            found = self._store.db.execute(
-                f"select {columns} from jobs where job = ? and cluster = ? and restart = ?", key
+    def get(self, key: _Key) -> tuple[int, JobSum | None]:
+        """The number of a run of a job, and what is known of it."""
+        if key not in self._runs:
+            found = self._db.execute(
+                f"select {tables.JOB_COLUMNS} from jobs where job = ? and cluster = ? and restart = ?", key
             ).fetchone()
-            self._before[key] = JobSum(*found) if found else None
-        return self._before[key]
+            self._before[key] = JobSum(*found[1 + len(key) :]) if found else None
+            self._newest += found is None
+            self._runs[key] = found[0] if found else self._newest
+        return self._runs[key], self._after.get(key, self._before[key])
 
-    def set(self, key: tuple[str, int, int], job: JobSum) -> None:
+    def set(self, key: _Key, job: JobSum) -> None:
+        """Change a job that get() has returned."""
         self._after[key] = job
 
     def write(self) -> None:
-        self._store.db.executemany(
-            "insert or replace into jobs values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            [(*key, *job.values()) for key, job in self._after.items()],
+        """Write jobs, and add what they have changed to the sums."""
+        self._db.executemany(
+            f"insert or replace into jobs values ({','.join('?' * 16)})",
+            [(self._runs[key], *key, *job.values()) for key, job in self._after.items()],
         )
         days: dict[tuple[int, ...], list[int]] = defaultdict(lambda: [0] * 5)
         for key, after in self._after.items():
             for sign, job in ((-1, self._before[key]), (1, after)):
                 if job is not None:
-                    place = (job.begin_us // DAY_US, job.uid, job.project, job.kind)
+                    place = (job.begin_us // DAY_US, job.kind, job.uid, job.project)
                     days[place] = [a + b for a, b in zip(days[place], job.amounts(sign), strict=True)]
         months: dict[tuple[int, ...], list[int]] = defaultdict(lambda: [0] * 5)
         for (day, *rest), amounts in days.items():
@@ -210,14 +218,14 @@ class _Changes:
 
     def _add(self, table: str, period: str, sums: dict[tuple[int, ...], list[int]]) -> None:
         changed = [(*key, *amounts) for key, amounts in sums.items() if any(amounts)]
-        key = f"{period}, uid, project, kind"
+        key = f"{period}, kind, uid, project"
         added = ", ".join(f"{one} = {one} + excluded.{one}" for one in ("jobs", "cpu_us", "mj", "low_mj", "high_mj"))
-        self._store.db.executemany(
+        self._db.executemany(
             f"insert into {table} values (?,?,?,?,?,?,?,?,?) on conflict ({key}) do update set {added}", changed
         )
         emptied = [row[:4] for row in changed if row[4] < 0]
-        self._store.db.executemany(
-            f"delete from {table} where {period} = ? and uid = ? and project = ? and kind = ? and jobs = 0", emptied
+        self._db.executemany(
+            f"delete from {table} where {period} = ? and kind = ? and uid = ? and project = ? and jobs = 0", emptied
         )
 
 

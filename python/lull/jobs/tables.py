@@ -2,8 +2,9 @@
 numbers in the order of `EnergyKind`, -1 where no meter counted. Sums and jobs are in whole millijoules, so that an
 integer of 64 bits holds those of the largest machine for a year.
 
-`energy`, `nodes`: what nodes have sent, never changed. `jobs`: their sums by run of a job. `days` and `months` (UTC, by
-when a job began): sums of `jobs`, from which questions about long spans are answered.
+`energy`, `nodes`: what nodes have sent, never changed. `jobs`: their sums by run of a job, which has a number. `days`
+and `months` (UTC, by when a job began): sums of `jobs`, from which questions about long spans are answered. Their keys
+begin with what is summed over, so that no query has to sort them.
 """
 
 from __future__ import annotations
@@ -14,38 +15,39 @@ VERSION: Final = 1  # of the tables, as SQLite's user_version
 
 TABLES: Final = """
 create table names (id integer primary key, name text not null unique);
-create table nodes (
-  job text not null, cluster integer not null, restart integer not null, node integer not null,
-  begin_us integer not null, end_us integer not null, cpus integer not null, memory_mib integer not null,
-  cpu_us integer not null, flags integer not null,
-  primary key (job, cluster, restart, node)) without rowid;
-create table energy (
-  job text not null, cluster integer not null, restart integer not null, node integer not null,
-  domain integer not null, kind integer not null,
-  active_uj integer not null, held_uj integer not null, overhead_uj integer not null,
-  low_uj integer not null, high_uj integer not null,
-  primary key (job, cluster, restart, node, domain)) without rowid;
 create table jobs (
-  job text not null, cluster integer not null, restart integer not null,
+  run integer primary key, job text not null, cluster integer not null, restart integer not null,
   uid integer not null, project integer not null, begin_us integer not null, end_us integer not null,
   nodes integer not null, rows integer not null, cpu_us integer not null,
-  mj integer not null, low_mj integer not null, high_mj integer not null, kind integer not null, flags integer not null,
-  primary key (job, cluster, restart)) without rowid;
+  mj integer not null, low_mj integer not null, high_mj integer not null,
+  kind integer not null, flags integer not null);
+create unique index jobs_by_name on jobs (job, cluster, restart);
 create index jobs_by_user on jobs (uid, begin_us);
 create index jobs_by_project on jobs (project, begin_us);
 create index jobs_by_time on jobs (begin_us);
+create table nodes (
+  run integer not null, node integer not null,
+  begin_us integer not null, end_us integer not null, cpus integer not null, memory_mib integer not null,
+  cpu_us integer not null, flags integer not null,
+  primary key (run, node)) without rowid;
+create table energy (
+  run integer not null, node integer not null, domain integer not null, kind integer not null,
+  active_uj integer not null, held_uj integer not null, overhead_uj integer not null,
+  low_uj integer not null, high_uj integer not null,
+  primary key (run, node, domain)) without rowid;
 create table days (
-  day integer not null, uid integer not null, project integer not null, kind integer not null,
+  day integer not null, kind integer not null, uid integer not null, project integer not null,
   jobs integer not null, cpu_us integer not null,
   mj integer not null, low_mj integer not null, high_mj integer not null,
-  primary key (day, uid, project, kind)) without rowid;
+  primary key (day, kind, uid, project)) without rowid;
 create table months (
-  month integer not null, uid integer not null, project integer not null, kind integer not null,
+  month integer not null, kind integer not null, uid integer not null, project integer not null,
   jobs integer not null, cpu_us integer not null,
   mj integer not null, low_mj integer not null, high_mj integer not null,
-  primary key (month, uid, project, kind)) without rowid;
+  primary key (uid, kind, project, month)) without rowid;
+create index months_by_project on months (project, kind, uid, month, jobs, cpu_us, mj, low_mj, high_mj);
 """
 
 JOB_COLUMNS: Final = (
-    "job, cluster, restart, uid, project, begin_us, end_us, nodes, rows, cpu_us, mj, low_mj, high_mj, kind, flags"
+    "run, job, cluster, restart, uid, project, begin_us, end_us, nodes, rows, cpu_us, mj, low_mj, high_mj, kind, flags"
 )

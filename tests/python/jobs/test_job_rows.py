@@ -38,6 +38,7 @@ def test_fields_of_a_newer_service_are_ignored_and_its_flags_are_kept_as_other()
         ({"project": "\x1b[31m"}, "project: String should match pattern"),
         ({"node": "\u202enode"}, "node: String should match pattern"),
         ({"cpu_us": 1 << 61}, "cpu_us: Input should be less than"),
+        ({"begin_us": 1 << 59}, "begin_us: Input should be less than"),
         ({"energy": {"package": {"kind": "guessed"}}}, "energy.package.kind: Input should be 'measured'"),
         ({"energy": None}, "energy: Input should be a"),
     ],

@@ -163,6 +163,26 @@ def test_sums_of_a_span_are_of_the_jobs_that_began_in_it(store: Store) -> None:
             assert sum(one.joules for one in found.sums) == expected, (first, end, by)
 
 
+def test_impossible_numbers_of_one_node_leave_the_sums_readable(store: Store) -> None:
+    """Root of a node may send anything; the largest that a row may have, often, must not end in an overflow."""
+    most = {"kind": "vendor-model", "active_uj": 1 << 56, "held_uj": 1 << 56, "overhead_uj": 1 << 56}
+    energy = {f"domain {each}": most | {"low_uj": 0, "high_uj": 1 << 56} for each in range(32)}
+    big = {"energy": energy, "cpu_us": 1 << 53, "begin_us": 250_000_000_000_000_000, "end_us": 0}
+    for first in range(0, 2000, 200):
+        store.ingest(rows(*(row(str(job), **big) for job in range(first, first + 200))))
+
+    def add_to_one_job() -> None:
+        for first in range(0, 2000, 200):
+            store.ingest(rows(*(row("a", node=f"n{node}", **big) for node in range(first, first + 200))))
+
+    with pytest.raises(LullError, match="impossible rows"):
+        add_to_one_job()
+    store.ingest(rows(row("9999")))
+    for by in ("user", "project", "day"):
+        assert sum(one.jobs for one in ask(store, ask="sums", by=by).sums) == 2002
+    assert len(ask(store, ask="jobs", most=1000).jobs) == 1000
+
+
 def test_words_of_a_question_are_values_never_sql(store: Store) -> None:
     store.ingest(rows(row("1"), row("it's", project="' or 1=1 --")))
     bob = visible_to(BOB, Rights(heads={"x' or 1=1 --": frozenset({BOB})}))

@@ -13,9 +13,10 @@ from conftest import wait_until
 from job_collector import HERE, IS_ROOT, SERVICE, Site, row, site, spool_file
 from lull.base.errors import LullError
 from lull.jobs.collector import Collector, Sender
-from lull.jobs.connection import parse_address
+from lull.jobs.connection import ask, parse_address
 from lull.jobs.listening import Listener, listen_at_socket
 from lull.jobs.price import Prices
+from lull.jobs.question import Answer, By, Question
 from lull.jobs.shipping import Shipped, collect_folder, ship, ship_to_folder
 from lull.jobs.site import Site as SiteFile
 from lull.jobs.spool import MOST_ROW_BYTES, MOST_ROWS, Taken, batches, locked
@@ -52,7 +53,7 @@ class Machine:
     def stored(self) -> list[str]:
         """The jobs of all rows."""
         with Store(self.store) as store:
-            return sorted(job for (job,) in store.db.execute("select job from nodes"))
+            return sorted(job for (job,) in store.db.execute("select job from jobs join nodes using (run)"))
 
     def refused(self) -> list[bytes]:
         path = self.spool / "refused.jsonl"
@@ -133,6 +134,15 @@ def test_a_collector_that_goes_before_its_answer_loses_and_doubles_nothing(machi
     assert machine.ship().known == 1
     assert machine.stored() == ["1"]
     assert machine.files() == []
+
+
+def test_jobs_without_any_meter_arrive_as_such(machine: Machine) -> None:
+    machine.start()
+    spool_file(machine.spool, 1, [row("1", energy={})])
+    machine.ship()
+    for question in (Question(ask="jobs"), Question(ask="sums", by=By.DAY)):
+        found = ask(SiteFile(), machine.address, question, Answer)
+        assert [one.kind for one in (*found.jobs, *found.sums)] == [None]
 
 
 def test_half_a_line_is_kept_aside_and_the_rest_is_stored(machine: Machine) -> None:
