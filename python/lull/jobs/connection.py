@@ -6,8 +6,10 @@ over a Unix socket it is JSON, and the kernel says who is at the other end.
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
+import struct
 import time
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -19,7 +21,7 @@ from lull.base.errors import LullError, UsageError, describe_os_error
 from lull.jobs.credential import MOST_ENCODED, Munge
 from lull.jobs.question import Message, Refusal
 from lull.jobs.rows import first_of
-from lull.jobs.site import SITE_FILE, Site
+from lull.jobs.site import SITE_FILE, Site, exists
 
 TIMEOUT_S: Final = 30.0
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -100,6 +102,8 @@ def ask(site: Site, address: Address, message: Message, form: type[Reply]) -> Re
         content = munge.encode(content, collector_uid)
     try:
         with _connected(address) as connection:
+            if address.path:
+                _check_owner(site, asked, uid_of(connection))
             connection.settimeout(TIMEOUT_S)
             connection.sendall(content + b"\n")
             line = read_line(connection, TIMEOUT_S)
@@ -114,6 +118,20 @@ def ask(site: Site, address: Address, message: Message, form: type[Reply]) -> Re
         if uid not in (collector_uid, 0):
             raise LullError(asked, f"user {uid} answers", f"only {site.collector_user} may, by {SITE_FILE}")
     return _read_answer(asked, line, nonce, form)
+
+
+def uid_of(connection: socket.socket) -> int:
+    """The user at the other end of a Unix socket, as the kernel names it."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("iIi", credentials)[1])
+
+
+def _check_owner(site: Site, asked: str, uid: int) -> None:
+    """Raise a `LullError` unless the collector at a socket runs as the right user, root, or the one who asks."""
+    if uid in (0, os.geteuid()):
+        return
+    if not exists(site.collector_user) or uid != site.collector_uid():
+        raise LullError(asked, f"user {uid} listens there", f"only {site.collector_user} may, by {SITE_FILE}")
 
 
 def _connected(address: Address) -> socket.socket:

@@ -7,7 +7,6 @@ whoever is slow keeps one thread waiting, and no other client.
 from __future__ import annotations
 
 import socket
-import struct
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from typing import Final
 
 from lull.base.errors import LullError, describe_os_error
 from lull.jobs.collector import Collector, Sender, complain
-from lull.jobs.connection import Address, LineTooLong, read_line
+from lull.jobs.connection import Address, LineTooLong, read_line, uid_of
 from lull.jobs.credential import Munge
 
 MESSAGE_S: Final = 10.0  # in which a message must arrive, and its answer leave
@@ -152,12 +151,6 @@ def listen_at_socket(collector: Collector, path: Path) -> Listener:
 def address_of(connection: socket.socket) -> str:
     """The IP address at the other end."""
     return str(connection.getpeername()[0])
-
-
-def uid_of(connection: socket.socket) -> int:
-    """The user at the other end of a Unix socket, as the kernel names it."""
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    return int(struct.unpack("iIi", credentials)[1])
 
 
 def _remove_left(path: Path) -> None:

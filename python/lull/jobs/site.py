@@ -44,7 +44,7 @@ class Site(Prices):
             UsageError: It names a user who does not exist.
         """
         # The service's user need not exist where everything runs as root.
-        senders = [user for user in self.senders if user != SERVICE_USER or _exists(user)]
+        senders = [user for user in self.senders if user != SERVICE_USER or exists(user)]
         heads = {project: _ids(users, f"heads.{project}") for project, users in self.heads.items()}
         return Rights(_ids(self.admins, "admins"), heads, _ids(senders, "senders"))
 
@@ -106,7 +106,8 @@ def _ids(users: Iterable[str | int], key: str) -> frozenset[int]:
     return frozenset(id_of(user, key) for user in users)
 
 
-def _exists(user: str | int) -> bool:
+def exists(user: str | int) -> bool:
+    """Whether there is a user of this name, or a number is given."""
     try:
         id_of(user, "")
     except UsageError:

@@ -252,6 +252,24 @@ connection.sendall(munge.encode(b'{{"v": 1, "jobs": []}}', {os.geteuid()}) + b"\
     assert "Unauthorized credential" in fake.communicate(timeout=TIMEOUT_S)[0]
 
 
+@pytest.mark.skipif(not IS_ROOT, reason="needs root, to be several users")
+def test_a_collector_of_another_user_at_a_socket_is_not_asked() -> None:
+    with site() as made:
+        made.describe(collector_user=SERVICE)
+        path = made.folder / "socket"
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(str(path))
+            path.chmod(0o666)
+            if (child := os.fork()) == 0:
+                os.setuid(BOB)
+                listening.listen()  # from now on, the kernel names this user
+                os._exit(0)
+            os.waitpid(child, 0)
+            code, _, err = made.lull(ALICE, "jobs", "--collector", path)
+    assert code == 1
+    assert f"user {BOB} listens there; only {SERVICE} may" in err
+
+
 @with_munge
 def test_an_answer_to_another_message_is_refused(collector: Site) -> None:
     """It might say that rows were stored which were not."""

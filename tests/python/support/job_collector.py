@@ -81,6 +81,7 @@ class Site:
         self._munged: subprocess.Popen[bytes] | None = None
         for path in (self.socket.parent, self.spool):
             path.mkdir()
+            path.chmod(0o755)  # whatever the umask is
         self.describe()
 
     def describe(self, text: str = "", *, collector_user: int | None = None) -> None:
@@ -89,6 +90,7 @@ class Site:
         lines = [f'munge_socket = "{self.folder / "munge" / "socket"}"', f"collector_user = {user}"]
         lines += [f'collector = "{self.address}"'] * bool(self.address)
         self.file.write_text("\n".join(lines) + "\n" + text)
+        self.file.chmod(0o644)
 
     def start_munge(self) -> None:
         folder = self.folder / "munge"
