@@ -39,10 +39,14 @@ bool shows_writes_of_other_nodes(const std::string& path, const place_of_node& a
          std::ranges::find(coherent, static_cast<std::uint32_t>(found.f_type)) != coherent.end();
 }
 
-bool is_too_short(const file_row& row, std::int64_t end) {
-  if (row.pending == 0) return false;
-  const auto found = status_of(row.path);
-  return !found || found->st_size < std::min(end, row.size);
+// The end is looked at when nothing else is pending: an earlier change of size may have moved it.
+const file_entry* delays_read(const directory& of, int file, const range& bytes, std::uint64_t before) {
+  const file_entry* const found = of.pending_in(file, bytes, before);
+  const file_row& row = of.row(file);
+  if (found != nullptr || row.pending == 0) return found;
+  const auto now = status_of(row.path);
+  if (now && now->st_size >= std::min(bytes.end, row.size)) return nullptr;
+  return of.pending_in(file, {.begin = bytes.begin}, before);
 }
 
 }  // namespace lull::stage

@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,8 +17,9 @@ namespace lull::stage {
 // do so, such as NFS, does not.
 [[nodiscard]] bool shows_writes_of_other_nodes(const std::string& path, const place_of_node& among);
 
-// Whether reading up to this byte would find the end of the file too early: a hole belongs to the file as soon as
-// something behind it has been handed over. With the lock of the directory.
-[[nodiscard]] bool is_too_short(const file_row& row, std::int64_t end);
+// A pending entry before `before` for which a read of these bytes must wait; null: none. A hole belongs to the file as
+// soon as something behind it has been handed over, so a read that would find the end of the file too early waits for
+// that. With the lock of the directory.
+[[nodiscard]] const file_entry* delays_read(const directory& of, int file, const range& bytes, std::uint64_t before);
 
 }  // namespace lull::stage

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -308,16 +307,12 @@ void node_files::see_to_link() {
 bool node_files::wait(int file, const range& bytes) {
   const std::int64_t begin_ns = now_ns();
   std::uint64_t before = 0;
-  range wanted = bytes;
   std::int64_t waited = -1;
   if (!of_->is_home()) waited = ask({.what = kind::wait, .file = file, .wanted = bytes}).value;
   if (waited < 0)
     waited = wait_while([&] {
-      if (before == 0) {
-        before = of_->next();
-        if (is_too_short(of_->row(file), bytes.end)) wanted.end = std::numeric_limits<std::int64_t>::max();
-      }
-      return of_->pending_in(file, wanted, before);
+      if (before == 0) before = of_->next();
+      return delays_read(*of_, file, bytes, before);
     });
   if (waited == 0) return false;
   const std::lock_guard hold(mutex_);

@@ -36,8 +36,11 @@ class node {
   }
 
   void serve() {
-    for (std::size_t i = static_cast<std::size_t>(clients_); i < views_.size(); ++i)
-      threads_.push_back(std::make_unique<server_thread>(views_[i], static_cast<int>(i), storage_limit()));
+    for (int i = clients_; i < static_cast<int>(views_.size()); ++i) serve(i);
+  }
+  void serve(int position) {
+    threads_.push_back(
+        std::make_unique<server_thread>(views_[static_cast<std::size_t>(position)], position, storage_limit()));
   }
   server_figures finish() {
     server_figures all;

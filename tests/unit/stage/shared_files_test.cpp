@@ -135,6 +135,26 @@ TEST_F(shared_files_of_a_node, a_hole_belongs_to_the_file_as_soon_as_something_b
   (void)here.finish();
 }
 
+TEST_F(shared_files_of_a_node, a_read_waits_for_the_end_that_follows_a_smaller_one) {
+  node here(2, 2);
+  const std::string path = file();
+  ASSERT_EQ(truncate(path.c_str(), 2000), 0);
+  const int number = here.client(0).open(path, true).value();
+  ASSERT_EQ(here.client(1).open(path, true), number);
+  here.client(0).set_size(number, 100);
+  write(here.client(1), number, 1000, "end");
+  std::thread reader([&] {
+    (void)here.client(0).wait(number, {500, 510});
+    EXPECT_EQ(text_of(path).size(), 1003);
+  });
+  here.serve(2);  // it makes the file smaller
+  while (text_of(path).size() != 100) std::this_thread::yield();
+  here.serve(3);
+  reader.join();
+  for (int i = 0; i < 2; ++i) (void)here.client(i).close(number);
+  (void)here.finish();
+}
+
 TEST_F(shared_files_of_a_node, a_full_arena_waits) {
   node here(1, 1);
   here.serve();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -87,10 +86,7 @@ bool home_of_files::carry_out(int node, packet_reader text) {
                  .wanted = {},
                  .before = of_.next(),
                  .waited = false};
-  if (what == to_home::wait) {
-    asked.wanted = text.take<range>();
-    if (is_too_short(of_.row(file), asked.wanted.end)) asked.wanted.end = std::numeric_limits<std::int64_t>::max();
-  }
+  if (what == to_home::wait) asked.wanted = text.take<range>();
   questions_.push_back(asked);
   return true;
 }
@@ -193,7 +189,7 @@ void home_of_files::answer_what_can() {
     file_row& row = of_.row(one->file);
     const bool pending = one->what == kind::look_at_size
                              ? row.pending != 0
-                             : of_.pending_in(one->file, one->wanted, one->before) != nullptr;
+                             : delays_read(of_, one->file, one->wanted, one->before) != nullptr;
     if (pending) {
       one->waited = true;
       ++one;

@@ -21,9 +21,9 @@
 namespace lull::stage {
 namespace {
 
-constexpr std::int64_t ring_again_ns = 100'000'000;
-constexpr int look_again_ms = 100;
-constexpr int calls_of_post = 2;  // collective ones, of its constructor
+constexpr std::int64_t ring_again_ns = 1'000'000'000;
+constexpr int look_again_ms = 50;  // at the end, whether other servers of the node have ended
+constexpr int calls_of_post = 2;   // collective ones, of its constructor
 
 // The exchange between some of the processes, in which all others take part by calls without a message.
 class some_of final : public exchange {
@@ -163,7 +163,7 @@ bool node_link::other_servers_have_ended() const {
 void node_link::sleep() {
   if (!post_.arm()) return;
   std::array<pollfd, 2> wanted{pollfd{post_.event_fd(), POLLIN, 0}, pollfd{bell_.get(), POLLIN, 0}};
-  (void)poll(wanted.data(), wanted.size(), look_again_ms);
+  (void)poll(wanted.data(), wanted.size(), ends_ ? look_again_ms : -1);
   clear_event_fd(bell_.get());
 }
 
