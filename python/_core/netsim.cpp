@@ -335,7 +335,8 @@ void bind_results(nb::module_& m) {
       .def_ro("sum_ps", &histogram::sum)
       .def_prop_ro("least_ps", [](const histogram& h) { return h.count == 0 ? 0 : h.least; })
       .def_ro("most_ps", &histogram::most)
-      .def_prop_ro("batch_means_ps", column(&histogram::batch_means));
+      .def_prop_ro("batch_means_ps", column(&histogram::batch_means))
+      .def_prop_ro("batch_counts", column(&histogram::batch_counts));
   nb::class_<process_time>(m, "ProcessTime", "How the processes of a program spent their time, summed over them.")
       .def_ro("computing_ps", &process_time::computing)
       .def_ro("sending_ps", &process_time::sending)

@@ -330,7 +330,8 @@ class LatencyHistogram:
     sum_ps: float
     least_ps: int
     most_ps: int
-    batch_means_ps: NDArray[np.float64]  # means of consecutive batches of equal size
+    batch_means_ps: NDArray[np.float64]  # means of consecutive batches
+    batch_counts: NDArray[np.uint64]  # how many latencies each has
 
 class ProcessTime:
     """The time of a program's processes by activity, in picoseconds, summed over them."""

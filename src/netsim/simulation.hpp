@@ -100,7 +100,9 @@ struct histogram {
   double sum = 0;  // picoseconds
   picoseconds least = never;
   picoseconds most = 0;
-  std::vector<double> batch_means;  // of consecutive parts of the run, for a confidence interval
+  // Of consecutive parts of the run, for a confidence interval.
+  std::vector<double> batch_means;
+  std::vector<std::uint64_t> batch_counts;
 };
 
 // How the processes of a program spent their time from its begin to its end: picoseconds, summed over the processes.
@@ -143,7 +145,7 @@ struct link_result {
 
 struct result {
   picoseconds ended = 0;
-  std::uint64_t events = 0;
+  std::uint64_t events = 0;       // packets injected, arrived at a switch or sent from a queue; ends of computations
   std::uint64_t packets = 0;      // delivered
   std::uint64_t packet_hops = 0;  // packets times the links that they crossed
   std::uint64_t packets_injected = 0;

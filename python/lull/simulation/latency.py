@@ -1,9 +1,10 @@
 """Latencies of a simulation: percentiles from its histogram, and a confidence interval from batch means.
 
 Consecutive latencies are correlated, so an interval from their variance alone would be far too narrow. The simulator
-keeps means of consecutive batches. The means of long batches are nearly independent, and Student's t gives the interval
-(the method of batch means: Law, Simulation Modeling and Analysis). Percentiles come from bins a sixteenth of an octave
-wide and are exact to 6 %.
+keeps means of consecutive batches, which are equal spans of simulated time. The means of long batches are nearly
+independent, and Student's t gives the interval (the method of batch means, with the ratio estimator for batches of
+unequal size: Law, Simulation Modeling and Analysis). Percentiles come from bins a sixteenth of an octave wide and are
+exact to 6 %.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def latency_of(histogram: _core.LatencyHistogram) -> Latency | None:
     counts = np.array(histogram.counts, dtype=np.int64)
     least, most = histogram.least_ps / PICOSECONDS, histogram.most_ps / PICOSECONDS
     mean = histogram.sum_ps / histogram.count / PICOSECONDS
-    interval = batch_interval(mean, [batch / PICOSECONDS for batch in histogram.batch_means_ps])
+    interval = batch_interval(
+        mean, np.asarray(histogram.batch_means_ps) / PICOSECONDS, np.asarray(histogram.batch_counts)
+    )
     return Latency(
         count=histogram.count,
         mean_s=mean,
@@ -75,18 +78,23 @@ def percentile(edges: NDArray[np.float64], counts: NDArray[np.int64], share: flo
     return float(min(max(edges[place] + inside * (edges[place + 1] - edges[place]), least), most))
 
 
-def batch_interval(mean: float, batches: Sequence[float]) -> Interval:
-    """A mean, with its interval from the means of consecutive batches of equal size."""
+def batch_interval(mean: float, batches: NDArray[np.float64], counts: NDArray[np.uint64]) -> Interval:
+    """A mean, with its interval from the means of consecutive batches of `counts` values."""
     if len(batches) < FEWEST_BATCHES:
         return Interval(mean)
-    half = student_half_width(batches)
+    deviations = counts / counts.sum() * (batches - mean)
+    half = student_quantile(len(batches)) * math.sqrt(float((deviations**2).sum()) * len(batches) / (len(batches) - 1))
     return Interval(mean, mean - half, mean + half)
 
 
 def student_half_width(values: Sequence[float]) -> float:
     """Half the width of the 95 % interval of the mean of two or more independent values."""
+    sample = np.asarray(values, dtype=np.float64)
+    return student_quantile(len(sample)) * float(sample.std(ddof=1)) / math.sqrt(len(sample))
+
+
+def student_quantile(values: int) -> float:
+    """The half width of the 95 % interval of a mean of this many values, in standard errors."""
     from scipy.special import stdtrit  # scipy.stats takes a second to load
 
-    sample = np.asarray(values, dtype=np.float64)
-    quantile = float(stdtrit(len(sample) - 1, (1 + CONFIDENCE) / 2))
-    return quantile * float(sample.std(ddof=1)) / math.sqrt(len(sample))
+    return float(stdtrit(values - 1, (1 + CONFIDENCE) / 2))

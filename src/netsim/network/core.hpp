@@ -57,14 +57,18 @@ class core {
         power_(policy_of(asked.power), links_.count()),
         reluctance_(static_cast<picoseconds>(asked.routing.reluctance * static_cast<double>(power_.wake_delay()))),
         queue_(topology.switches(), links_.window_bits()),
-        random_(asked.seed),
         injectors_(topology.nodes()),
-        deliveries_(asked) {}
+        deliveries_(asked) {
+    // Seeds are drawn, since generators with seeds at equal distances would draw the same numbers.
+    generator seeds(asked.seed);
+    random_.reserve(topology.switches());
+    for (std::uint32_t s = 0; s < topology.switches(); ++s) random_.emplace_back(seeds());
+  }
 
   result run(const progress& shown);
 
  protected:
-  enum reason : unsigned { service, credit, computed };
+  enum reason : unsigned { service, computed };  // in this order at the same time
 
   // A node's interface: cuts messages into packets, one message at a time.
   struct alignas(64) injector {
@@ -108,7 +112,11 @@ class core {
   void deliver(std::uint32_t index, picoseconds at);
   void end_computation(std::uint32_t node);
   void prefetch_timer(const event& timer) const;
-  void schedule_service(link_id out, picoseconds at);
+  void schedule_service(link_id out, picoseconds at) { schedule_service(out, at, here_); }
+  void schedule_service(link_id out, picoseconds at, std::uint32_t lp) {
+    if (at < links_.port_of(out).service_due) advance_service(out, at, lp);
+  }
+  void advance_service(link_id out, picoseconds at, std::uint32_t lp);
   void schedule_node(std::uint32_t node);
   void schedule_computed(std::uint32_t node, picoseconds at);
   void begin();
@@ -123,14 +131,14 @@ class core {
   link_power power_;
   picoseconds reluctance_;
   windows queue_;
-  generator random_;
+  std::vector<generator> random_;  // by switch, so that the draws of one do not depend on the others
   pool<packet> packets_;
   pool<message> messages_;
   std::vector<injector> injectors_;
   deliveries deliveries_;
   picoseconds now_ = 0;
-  std::uint32_t here_ = 0;  // the current logical process
-  std::uint64_t events_ = 0;
+  std::uint32_t here_ = 0;    // the current logical process
+  std::uint64_t events_ = 0;  // that had an effect; a timer may have none
 };
 
 // While one logical process acts, the engine prefetches the records of the next one. In sparse traffic most logical
@@ -170,7 +178,7 @@ void core<Self, T>::act(std::size_t n) {
   auto timer = timing.begin();
   event sooner{};
   for (const event& e : arriving) {
-    for (; timer != timing.end() && (timer->when >> 2U) < (e.when >> 2U); ++timer) handle_in_turn(*timer);
+    for (; timer != timing.end() && timer->when < e.when; ++timer) handle_in_turn(*timer);
     while (queue_.sooner(e.when, sooner)) self().handle(sooner);
     now_ = queue_.time_of(e);
     self().arrive(e.a, e.b);
@@ -188,11 +196,9 @@ void core<Self, T>::handle_in_turn(const event& timer) {
 }
 
 template <class Self, topology_shape T>
-void core<Self, T>::schedule_service(link_id out, picoseconds at) {
-  port& o = links_.port_of(out);
-  if (at >= o.service_due) return;
-  o.service_due = at;
-  queue_.template schedule<windows::timers>(at, here_, service, out, 0);
+[[gnu::noinline]] void core<Self, T>::advance_service(link_id out, picoseconds at, std::uint32_t lp) {
+  links_.port_of(out).service_due = at;
+  queue_.template schedule<windows::timers>(at, lp, service, out, 0);
 }
 
 template <class Self, topology_shape T>
@@ -229,6 +235,7 @@ void core<Self, T>::serve_node(link_id out) {
       return self().await_credit(out, i.path.lane);
     }
     i.unsent -= static_cast<std::uint32_t>(bytes);
+    ++events_;
     deliveries_.injected(bytes);
     self().send(out, i.path.lane, cut_packet(i, bytes), at);
     if (i.unsent > 0) continue;
@@ -257,7 +264,7 @@ void core<Self, T>::choose_path(std::uint32_t at, packet& p) {
     messages_.prefetch(p.message);
   } else {
     const chooser ports(at, asked_.routing.algorithm, links_.free_at(first), now_, power_.awake_for(), reluctance_,
-                        asked_.routing.bias, random_);
+                        asked_.routing.bias, random_[at]);
     if (!p.started) {
       p.started = true;
       topology_.start(at, p.path, ports);
@@ -348,7 +355,7 @@ result core<Self, T>::run(const progress& shown) {
     if (queue_.begin() > asked_.end) break;
     if (asked_.end - queue_.begin() < queue_.length()) queue_.cut_off(asked_.end);
     act_by_lp();
-    events_ += queue_.count();
+    events_ += queue_.count(windows::packets);
     if (events_ < look_at) continue;
     look_at = events_ + 16384;
     if (clock::now() < show_at) continue;
@@ -405,6 +412,7 @@ result core<Self, T>::finish(bool stopped) {
 
 template <class Self, topology_shape T>
 void core<Self, T>::end_computation(std::uint32_t node) {
+  ++events_;
   deliveries_.last = std::max(deliveries_.last, now_);
   schedule_computed(node, traffic_.computed(node, now_));
   schedule_node(node);

@@ -14,7 +14,11 @@ namespace lull::netsim {
 
 class deliveries {
  public:
-  explicit deliveries(const simulation& asked) : asked_(asked), jobs_(asked.jobs.size()) {}
+  explicit deliveries(const simulation& asked)
+      : asked_(asked), packet_latency_(asked.warmup), network_latency_(asked.warmup) {
+    for (const netsim::job& j : asked.jobs)
+      jobs_.push_back({.latency = latency_counter(std::max(asked.warmup, j.start))});
+  }
 
   picoseconds last = 0;  // when the last message was complete, or the last computation ended
 
@@ -36,8 +40,8 @@ class deliveries {
     ++hops_[p.hops];
     const bool counts = m.created >= asked_.warmup;
     if (counts) {
-      packet_latency_.add(done - m.created);
-      network_latency_.add(arrived - p.first_bit);
+      packet_latency_.add(done - m.created, done);
+      network_latency_.add(arrived - p.first_bit, done);
     }
     if (m.left > 0) return false;
     job& j = jobs_[m.job];
@@ -46,7 +50,7 @@ class deliveries {
     ++messages_;
     j.last = std::max(j.last, done);
     last = std::max(last, done);
-    if (counts) j.latency.add(done - m.created);
+    if (counts) j.latency.add(done - m.created, done);
     return true;
   }
 

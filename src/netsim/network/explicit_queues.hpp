@@ -8,7 +8,8 @@
 // buffer when its first bit does. The crossbar is never the bottleneck. Nodes always accept what their link delivers.
 //
 // Credits and idle links need no events of their own: a port collects returned credits when it needs them, and only a
-// port that found none, or is busy, gets a timer. A hop touches four cache lines: the packet, its input port, its
+// port that found none, or is busy, gets a timer. A credit returns no sooner than the next window, so the result does
+// not depend on whether its receiver records it before or after the sender acts in this window. A hop touches four cache lines: the packet, its input port, its
 // output port and that port's channels.
 #pragma once
 #include <fmt/format.h>
@@ -17,6 +18,8 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "netsim/counted.hpp"
@@ -35,9 +38,9 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   using base = core<explicit_queues<T>, T>;
   friend base;
   using base::asked_, base::links_, base::queue_, base::packets_, base::now_, base::here_, base::power_, base::traffic_,
-      base::injectors_;
+      base::injectors_, base::events_;
   using base::schedule_service, base::choose_path, base::prefetch_timer, base::serve_node, base::end_computation;
-  using base::service, base::credit;
+  using base::service;
 
   void look(std::span<const event> arriving, std::span<const event> timing) const;
   void route(std::span<const event> arriving, std::span<const event> timing);
@@ -47,8 +50,16 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   void append(link_id out, unsigned channel, std::uint32_t index);
   void serve_when_due(link_id out);
   void serve(link_id out);
-  void take_credit(link_id out, unsigned channel, std::int32_t bytes);
-  [[nodiscard]] bool has_credit(link_id out, unsigned channel, std::int32_t bytes);
+  void return_credit(link_id in, std::uint32_t what, picoseconds at);
+  void keep_more(input_port& in, std::uint32_t what, picoseconds at);
+  void collect_more(input_port& in, picoseconds until);
+  void notify_sender(link_id in, unsigned channel, picoseconds at);
+  [[nodiscard]] bool has_credit(link_id out, unsigned channel, std::int32_t bytes) {
+    if (links_.channel_of(out, channel).credit >= bytes) [[likely]]
+      return true;
+    return collects_credit(out, channel, bytes);
+  }
+  [[nodiscard]] bool collects_credit(link_id out, unsigned channel, std::int32_t bytes);
   [[nodiscard]] bool may_send(link_id out, unsigned channel, std::int32_t bytes) {
     return has_credit(out, channel, bytes);
   }
@@ -61,7 +72,15 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   void await_credit(link_id out, unsigned channel);
   [[noreturn]] void report_deadlock() const;
 
+  // A credit that found no space in its input port.
+  struct further_credit {
+    picoseconds at;
+    std::uint32_t what;
+    std::uint32_t next;  // in the list of its input port, or of free records
+  };
   virtual_output_queues voqs_;
+  std::vector<further_credit> further_;
+  std::uint32_t free_further_ = nowhere;
 };
 
 // Always inlined: GCC assumes that a function that only prefetches has no effect, and drops the call.
@@ -96,14 +115,8 @@ void explicit_queues<T>::route(std::span<const event> arriving, std::span<const 
 template <topology_shape T>
 void explicit_queues<T>::handle(const event& e) {
   now_ = queue_.time_of(e);
-  switch (windows::what(e)) {
-    case service:
-      return serve_when_due(e.a);
-    case credit:
-      return take_credit(e.a, e.b >> 24U, static_cast<std::int32_t>(e.b & 0xffffffU));
-    default:
-      return end_computation(e.a);
-  }
+  if (windows::what(e) == service) return serve_when_due(e.a);
+  end_computation(e.a);
 }
 
 // A packet in an input buffer moves to the output that routing has chosen.
@@ -135,20 +148,51 @@ void explicit_queues<T>::arrive(link_id in, std::uint32_t index) {
 // sender learns of it when the credit has travelled back.
 template <topology_shape T>
 void explicit_queues<T>::release(const packet& p) {
-  input_port& in = links_.input_of(p.in);
   const picoseconds at = std::max(now_, p.tail) + asked_.network.credit_delay + asked_.network.cable_delay;
-  const std::uint32_t what = std::uint32_t{p.channel} << 24U | static_cast<std::uint32_t>(p.bytes);
-  if ((in.awaited >> p.channel & 1U) == 0) [[likely]] {
-    // Credits that are back by the begin of the window can be transferred: no event asks for an earlier time any more.
-    if (in.count == input_port::most) collect_credits(in, queue_.begin());
-    if (in.count < input_port::most) [[likely]] {
-      in.at[in.count] = at;
-      in.what[in.count] = what;
-      ++in.count;
-      return;
-    }
+  return_credit(p.in, std::uint32_t{p.channel} << 24U | static_cast<std::uint32_t>(p.bytes), at);
+}
+
+// A credit will be back at `at`. If the sender already waits, it gets a timer for this time, unless it has one for an
+// earlier credit; if it waits later in this window, it finds the credit here.
+template <topology_shape T>
+[[gnu::always_inline]] inline void explicit_queues<T>::return_credit(link_id link, std::uint32_t what, picoseconds at) {
+  input_port& in = links_.input_of(link);
+  // Credits that are back by the begin of the window can be transferred: no event asks for an earlier time any more.
+  if (in.count == input_port::most) collect_credits(in, queue_.begin());
+  if (in.count < input_port::most) [[likely]] {
+    in.at[in.count] = at;
+    in.what[in.count] = what;
+    ++in.count;
+  } else {
+    keep_more(in, what, at);
   }
-  queue_.template schedule<windows::timers>(at, links_.port_of(p.in).far_lp, credit, in.sender, what);
+  if ((in.awaited >> (what >> 24U) & 1U) != 0) [[unlikely]]
+    notify_sender(link, what >> 24U, at);
+}
+
+template <topology_shape T>
+[[gnu::noinline]] void explicit_queues<T>::keep_more(input_port& in, std::uint32_t what, picoseconds at) {
+  std::uint32_t index = free_further_;
+  if (index == nowhere) {
+    index = static_cast<std::uint32_t>(further_.size());
+    further_.emplace_back();
+  } else {
+    free_further_ = further_[index].next;
+  }
+  further_[index] = {at, what, in.more};
+  in.more = index;
+}
+
+template <topology_shape T>
+[[gnu::noinline]] void explicit_queues<T>::notify_sender(link_id link, unsigned channel, picoseconds at) {
+  input_port& in = links_.input_of(link);
+  const link_id sender = in.sender;
+  const bool waits = links_.from_node(sender) ? injectors_[links_.node_of(sender)].unsent > 0
+                                              : (links_.port_of(sender).occupied >> channel & 1U) != 0;
+  if (waits)
+    schedule_service(sender, at, links_.port_of(link).far_lp);
+  else
+    in.awaited = static_cast<std::uint16_t>(in.awaited & ~(1U << channel));
 }
 
 template <topology_shape T>
@@ -193,6 +237,7 @@ void explicit_queues<T>::serve(link_id out) {
       q.space += p.bytes;
       if (q.head == nowhere) o.occupied = static_cast<std::uint16_t>(o.occupied & ~(1U << channel));
       o.turn = static_cast<std::uint8_t>(channel + 1 == links_.channels() ? 0 : channel + 1);
+      ++events_;
       send_on(out, channel, index);
       if ((o.blocked >> channel & 1U) != 0) {
         std::uint32_t& room = links_.voq_of(out, channel);
@@ -214,12 +259,12 @@ void explicit_queues<T>::serve(link_id out) {
 }
 
 template <topology_shape T>
-bool explicit_queues<T>::has_credit(link_id out, unsigned channel, std::int32_t bytes) {
-  const channel_queue& q = links_.channel_of(out, channel);
-  if (q.credit >= bytes) [[likely]]
-    return true;
-  collect_credits(links_.input_of(links_.port_of(out).far), now_);
-  return q.credit >= bytes;
+[[gnu::noinline]] bool explicit_queues<T>::collects_credit(link_id out, unsigned channel, std::int32_t bytes) {
+  input_port& in = links_.input_of(links_.port_of(out).far);
+  collect_credits(in, now_);
+  if (links_.channel_of(out, channel).credit < bytes) return false;
+  in.awaited = static_cast<std::uint16_t>(in.awaited & ~(1U << channel));
+  return true;
 }
 
 template <topology_shape T>
@@ -235,31 +280,36 @@ void explicit_queues<T>::collect_credits(input_port& in, picoseconds until) {
     kept += back ? 0 : 1;
   }
   in.count = static_cast<std::uint8_t>(kept);
+  if (in.more != nowhere) [[unlikely]]
+    collect_more(in, until);
 }
 
-// A port without credits gets a timer for the return of the next one, or asks the other end to notify it.
+template <topology_shape T>
+[[gnu::noinline]] void explicit_queues<T>::collect_more(input_port& in, picoseconds until) {
+  for (std::uint32_t* at = &in.more; *at != nowhere;) {
+    further_credit& c = further_[*at];
+    if (c.at > until) {
+      at = &c.next;
+      continue;
+    }
+    links_.channel_of(in.sender, c.what >> 24U).credit += static_cast<std::int32_t>(c.what & 0xffffffU);
+    const std::uint32_t index = std::exchange(*at, c.next);
+    c.next = std::exchange(free_further_, index);
+  }
+}
+
+// A port without credits gets a timer for the return of the next one that is known, and is notified of those that the
+// other end returns from now on.
 template <topology_shape T>
 void explicit_queues<T>::await_credit(link_id out, unsigned channel) {
   input_port& in = links_.input_of(links_.port_of(out).far);
   picoseconds soonest = never;
   for (unsigned i = 0; i < in.count; ++i)
     if (in.what[i] >> 24U == channel) soonest = std::min(soonest, in.at[i]);
-  if (soonest != never) return schedule_service(out, soonest);
+  for (std::uint32_t i = in.more; i != nowhere; i = further_[i].next)
+    if (further_[i].what >> 24U == channel) soonest = std::min(soonest, further_[i].at);
   in.awaited = static_cast<std::uint16_t>(in.awaited | 1U << channel);
-}
-
-template <topology_shape T>
-void explicit_queues<T>::take_credit(link_id out, unsigned channel, std::int32_t bytes) {
-  port& o = links_.port_of(out);
-  input_port& in = links_.input_of(o.far);
-  links_.channel_of(out, channel).credit += bytes;
-  in.awaited = static_cast<std::uint16_t>(in.awaited & ~(1U << channel));
-  if (links_.from_node(out)) return serve_node(out);
-  if (o.occupied == 0) return;
-  if (o.busy_until > now_)
-    schedule_service(out, o.busy_until);
-  else
-    serve(out);
+  if (soonest != never) schedule_service(out, soonest);
 }
 
 // Names a few of the ports that wait for each other.

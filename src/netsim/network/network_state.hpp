@@ -70,12 +70,14 @@ struct channel_queue {
   std::int32_t space = 0;   // free bytes of the output buffer
 };
 
-// The receiving end of a link: credits on their way back that the sender has not collected yet.
+// The receiving end of a link: credits on their way back that the sender has not collected yet. The record belongs to
+// the sender of the link: only the sender's logical process depends on its content.
 struct alignas(64) input_port {
   static constexpr unsigned most = 4;
   std::array<picoseconds, most> at{};
   std::array<std::uint32_t, most> what{};  // channel << 24 | bytes
   link_id sender = 0;                      // the link that ends here
+  std::uint32_t more = nowhere;            // a list of the credits that do not fit in here
   std::uint16_t awaited = 0;               // bit mask of channels whose sender waits for a credit
   std::uint8_t count = 0;
 };
@@ -152,7 +154,10 @@ class virtual_output_queues {
   explicit virtual_output_queues(unsigned most_ports) : ports_(most_ports), words_((most_ports + 63) / 64) {}
 
   void add(std::uint32_t& room, unsigned input, std::uint32_t index, pool<packet>& packets) {
-    if (room == nowhere) room = open();
+    if (room == nowhere) {
+      room = open();
+      turns_[room] = input;  // whatever another queue has left there
+    }
     const std::size_t at = std::size_t{room} * ports_ + input;
     packets[index].next = nowhere;
     if (heads_[at] == nowhere)

@@ -8,10 +8,12 @@
 namespace lull::netsim {
 namespace {
 
-constexpr auto later = [](const event& x, const event& y) { return (y.when >> 2U) < (x.when >> 2U); };
+// The order of the events of one logical process.
+constexpr bool before(const event& x, const event& y) { return x.when != y.when ? x.when < y.when : x.a < y.a; }
+constexpr auto later = [](const event& x, const event& y) { return before(y, x); };
 
-// Orders events by logical process, then by time.
-std::uint64_t rank_of(const event& e) { return (std::uint64_t{e.lp} << 32U | e.when) >> 2U; }
+// Orders events by logical process, then by time and by the bits of the caller; `a` decides ties.
+std::uint64_t rank_of(const event& e) { return std::uint64_t{e.lp} << 32U | e.when; }
 
 }  // namespace
 
@@ -27,7 +29,8 @@ windows::windows(std::uint32_t lps, unsigned window_bits)
 void windows::schedule_now(std::uint32_t when, std::uint32_t lp, std::uint32_t a, std::uint32_t b) {
   now_.emplace_back();
   std::size_t at = now_.size() - 1;
-  for (; at > 0 && when >> 2U < now_[(at - 1) / 2].when >> 2U; at = (at - 1) / 2) now_[at] = now_[(at - 1) / 2];
+  const event parts{when, lp, a, b};
+  for (; at > 0 && before(parts, now_[(at - 1) / 2]); at = (at - 1) / 2) now_[at] = now_[(at - 1) / 2];
   event& e = now_[at];
   e.when = when;
   e.lp = lp;
@@ -147,16 +150,20 @@ void windows::order_few(std::span<event> events) {
   std::uint64_t last = rank_of(events[0]);
   for (std::size_t i = 1; i < events.size(); ++i) {
     const std::uint64_t rank = rank_of(events[i]);
-    if (rank >= last) {
+    if (rank > last || (rank == last && events[i].a >= events[i - 1].a)) [[likely]] {
       last = rank;
       continue;
     }
     const event moved = events[i];
+    const auto belongs_behind = [&](const event& e) {
+      const std::uint64_t its = rank_of(e);
+      return its > rank || (its == rank && e.a > moved.a);
+    };
     std::size_t to = i;
     do {
       events[to] = events[to - 1];
       --to;
-    } while (to > 0 && rank_of(events[to - 1]) > rank);
+    } while (to > 0 && belongs_behind(events[to - 1]));
     events[to] = moved;
   }
 }
@@ -175,10 +182,10 @@ void windows::order(std::span<event> events) {
   }
   if (n > few) return order_many(events);
   std::array<event, few> unordered;
-  std::array<std::int32_t, few> keys;  // time, then position
+  std::array<std::int32_t, few> keys;  // time and bits of the caller, then position
   for (std::size_t i = 0; i < n; ++i) {
     unordered[i] = events[i];
-    keys[i] = static_cast<std::int32_t>((events[i].when >> 2U) << 5U | i);
+    keys[i] = static_cast<std::int32_t>(events[i].when << 5U | i);
   }
   const std::size_t padded = (n + 3) / 4 * 4;
   for (std::size_t i = n; i < padded; ++i) keys[i] = std::numeric_limits<std::int32_t>::max();
@@ -186,6 +193,19 @@ void windows::order(std::span<event> events) {
     std::int32_t rank = 0;
     for (std::size_t j = 0; j < padded; ++j) rank += keys[j] < keys[i] ? 1 : 0;
     events[static_cast<std::size_t>(rank)] = unordered[i];
+  }
+  order_ties(events);
+}
+
+// Completes an order by time and bits of the caller alone.
+void windows::order_ties(std::span<event> events) {
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    if (!before(events[i], events[i - 1])) [[likely]]
+      continue;
+    const event moved = events[i];
+    std::size_t to = i;
+    for (; to > 0 && before(moved, events[to - 1]); --to) events[to] = events[to - 1];
+    events[to] = moved;
   }
 }
 
@@ -197,7 +217,7 @@ void windows::order_many(std::span<event> events) {
   parts_.assign(std::size_t{1} << parts_bits, 0);
   for (const event& e : events) ++parts_[e.when >> shift];
   if (std::ranges::max(parts_) > few) {  // many events are close together
-    std::ranges::stable_sort(events, {}, rank_of);
+    std::ranges::stable_sort(events, before);
     return;
   }
   std::uint32_t sum = 0;

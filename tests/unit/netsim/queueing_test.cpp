@@ -120,7 +120,7 @@ measured measure(const power_parameters& power, double load, double packets) {
     for (std::size_t i = 0; i < got.packet_latency.batch_means.size(); ++i)
       waits.push_back(got.packet_latency.batch_means[i] - got.network_latency.batch_means[i] -
                       2.0 * static_cast<double>(asked.network.nic_delay));
-    const estimate of_run = estimate_of(waits);
+    const estimate of_run = estimate_of(waits, got.packet_latency.batch_counts);
     wait += of_run.mean / replications;
     variance += of_run.half_width * of_run.half_width / replications / replications;
     for (const link_result& l : got.links) {

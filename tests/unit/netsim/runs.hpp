@@ -23,8 +23,8 @@ inline std::vector<std::uint32_t> first_nodes(std::uint32_t count, std::uint32_t
 
 // All results of a run except its duration: two runs are the same to the bit if and only if these are.
 inline std::string as_text(const histogram& h) {
-  return fmt::format("{} {:a} {} {} {} {}\n", h.count, h.sum, h.least, h.most, fmt::join(h.counts, ","),
-                     fmt::join(h.batch_means, ","));
+  return fmt::format("{} {:a} {} {} {} {} {}\n", h.count, h.sum, h.least, h.most, fmt::join(h.counts, ","),
+                     fmt::join(h.batch_means, ","), fmt::join(h.batch_counts, ","));
 }
 inline std::string as_text(const result& r) {
   std::string text =
@@ -62,6 +62,22 @@ inline estimate estimate_of(std::span<const double> samples) {
   double squares = 0;
   for (const double s : samples) squares += (s - mean) * (s - mean);
   return {mean, student_999(n - 1) * std::sqrt(squares / (n - 1) / n)};
+}
+
+// The same from the means of consecutive batches of `counts` samples (the ratio estimator).
+inline estimate estimate_of(std::span<const double> means, std::span<const std::uint64_t> counts) {
+  double sum = 0, all = 0, squares = 0;
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    sum += means[i] * static_cast<double>(counts[i]);
+    all += static_cast<double>(counts[i]);
+  }
+  const double mean = sum / all;
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    const double deviation = static_cast<double>(counts[i]) / all * (means[i] - mean);
+    squares += deviation * deviation;
+  }
+  const auto n = static_cast<double>(means.size());
+  return {mean, student_999(n - 1) * std::sqrt(squares * n / (n - 1))};
 }
 
 }  // namespace lull::netsim
