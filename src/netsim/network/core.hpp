@@ -136,6 +136,7 @@ class core {
   pool<message> messages_;
   std::vector<injector> injectors_;
   deliveries deliveries_;
+  full_counts full_;
   picoseconds now_ = 0;
   std::uint32_t here_ = 0;    // the current logical process
   std::uint64_t events_ = 0;  // that had an effect; a timer may have none
@@ -304,6 +305,8 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
   o.busy_until = end;
   o.bytes += static_cast<std::uint64_t>(p.bytes);
   ++o.packets;
+  if (full_counts::is_full(o)) [[unlikely]]
+    full_.add(out, o);
   ++p.hops;
   if constexpr (!from_node) {
     picoseconds& free = *links_.free_at(out);
@@ -393,15 +396,16 @@ result core<Self, T>::finish(bool stopped) {
     port& o = links_.port_of(link);
     const bool from_node = links_.from_node(link);
     power_.close(o, link, o.busy_until, r.ended);
-    r.packet_hops += o.packets;
+    const full_counts::counts counted = full_.of(link, o);
+    r.packet_hops += counted.packets;
     r.links.push_back({.from = from_node ? links_.node_of(link) : links_.switch_of(link),
                        .to = o.to_node ? links_.node_of(o.far) : o.far_lp,
                        .kind = from_node   ? link_result::link_kind::injection
                                : o.to_node ? link_result::link_kind::ejection
                                            : link_result::link_kind::network,
-                       .packets = o.packets,
+                       .packets = counted.packets,
                        .bytes = o.bytes,
-                       .wakes = o.wakes,
+                       .wakes = counted.wakes,
                        .deep_sleep = o.deep,
                        .fast_wake = power_.follows_backlog() ? 0 : o.other,
                        .slow = power_.follows_backlog() ? o.other : 0,

@@ -15,6 +15,8 @@
 #include <functional>
 #include <limits>
 #include <new>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -44,7 +46,7 @@ struct alignas(64) packet {
 };
 static_assert(sizeof(packet) == 64);
 
-// The sending end of a link.
+// The sending end of a link. It has room for counts of 32 bits only; see full_counts.
 struct alignas(64) port {
   picoseconds busy_until = 0;
   picoseconds service_due = never;  // when its next service is due; timers for later services are void
@@ -60,6 +62,31 @@ struct alignas(64) port {
   std::uint8_t turn = 0;       // the channel to serve first
   bool to_node = false;
   bool node_cable = false;  // to or from a node
+};
+
+// What ports have counted, in 64 bits: a port adds its counts to these whenever `is_full` says so, and begins anew. A
+// link that is never idle sends 2^32 packets of 4 KiB within half an hour of simulated time.
+class full_counts {
+ public:
+  struct counts {
+    std::uint64_t packets = 0;
+    std::uint64_t wakes = 0;
+  };
+  // A link wakes once for a packet at most, so `wakes` is never larger.
+  [[nodiscard]] static bool is_full(const port& o) { return o.packets >= std::uint32_t{1} << 31U; }
+  void add(link_id link, port& o) {
+    counts& sum = sums_[link];
+    sum.packets += std::exchange(o.packets, 0);
+    sum.wakes += std::exchange(o.wakes, 0);
+  }
+  [[nodiscard]] counts of(link_id link, const port& o) const {
+    const auto sum = sums_.find(link);
+    const counts before = sum == sums_.end() ? counts{} : sum->second;
+    return {before.packets + o.packets, before.wakes + o.wakes};
+  }
+
+ private:
+  std::unordered_map<link_id, counts> sums_;  // of the few links that were ever full
 };
 
 // One virtual channel of a port: its output buffer, and the free space at the other end that its sender knows of.

@@ -29,5 +29,26 @@ TEST(Pool, WhenAllWereFreeThoseTakenInARowLieSideBySide) {
   EXPECT_EQ(packets.take(), 100U);
 }
 
+TEST(full_counts, hold_what_a_link_sends_beyond_the_32_bits_of_its_port) {
+  port busy, other;
+  full_counts full;
+  busy.packets = (std::uint32_t{1} << 31U) - 1;
+  busy.wakes = 7;
+  EXPECT_FALSE(full_counts::is_full(busy));
+  for (int i = 0; i < 3; ++i) {
+    busy.packets = std::uint32_t{1} << 31U;
+    busy.wakes = busy.packets - 5;
+    ASSERT_TRUE(full_counts::is_full(busy));
+    full.add(3, busy);
+    EXPECT_FALSE(full_counts::is_full(busy));
+  }
+  busy.packets = 10;
+  busy.wakes = 1;
+  other.packets = 2;
+  EXPECT_EQ(full.of(3, busy).packets, (std::uint64_t{3} << 31U) + 10);
+  EXPECT_EQ(full.of(3, busy).wakes, (std::uint64_t{3} << 31U) - 15 + 1);
+  EXPECT_EQ(full.of(4, other).packets, 2U);
+}
+
 }  // namespace
 }  // namespace lull::netsim
