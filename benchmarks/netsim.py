@@ -220,6 +220,19 @@ def against_simgrid(rounds: int) -> tuple[list[float], dict[str, Any]]:
     return ratios, {"this simulator": ours, "SimGrid": theirs, "ratio": spread(ratios)}
 
 
+def threads_against_one(load: float, rounds: int) -> list[float]:
+    """Speed of two threads over that of one by the clock, one ratio per round; both run in turn."""
+    jobs = [{**JOB, "load": load, "messages": 50}]
+    ratios = []
+    for round_number in range(rounds):
+        took: dict[int, float] = {}
+        for threads in (1, 2) if round_number % 2 == 0 else (2, 1):
+            described = {**describe("fat-tree-4608", "adaptive", "off", jobs, {}), "threads": threads}
+            took[threads] = float(simulate_once(described)["loop_wall_s"])
+        ratios.append(took[1] / took[2])
+    return ratios
+
+
 def main() -> None:
     """Print the figures as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -231,6 +244,7 @@ def main() -> None:
         for case in all_cases:
             runs[case.name].append(simulate_once(case.description()))
         print(f"round {round_number + 1}/{rounds}", file=sys.stderr)
+    threads = {load: threads_against_one(load, rounds) for load in (1.0, 0.05)}
     ratios, beside_simgrid = against_simgrid(rounds)
 
     costs = [
@@ -249,11 +263,18 @@ def main() -> None:
         "hyperx_links_per_cpu_s": round(rate["hyperx-4608 adaptive accounted"]),
         "fattree65k_links_per_cpu_s": round(rate["fat-tree-65536 adaptive accounted"]),
         "fattree_fifo_links_per_cpu_s": round(rate["fat-tree-4608 minimal accounted fifo"]),
+        "threads_dense_ratio": round(statistics.median(threads[1.0]), 2),
+        "threads_sparse_ratio": round(statistics.median(threads[0.05]), 2),
         "peak_rss_mb": round(max(e["peak_rss_mb"] for name, e in details.items() if "4608" in name), 1),
         "power_model_cost_pct": round(statistics.median(costs), 1),
         "simgrid_messages_ratio": round(statistics.median(ratios), 1),
         "rounds": rounds,
-        "details": {**details, "power_model_cost_pct": spread(costs), "against SimGrid": beside_simgrid},
+        "details": {
+            **details,
+            "power_model_cost_pct": spread(costs),
+            "two threads over one": {f"load {load}": spread(found) for load, found in threads.items()},
+            "against SimGrid": beside_simgrid,
+        },
     }
     print(json.dumps(result))
 

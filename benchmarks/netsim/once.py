@@ -30,6 +30,7 @@ def main() -> None:
         json.dumps(
             {
                 "loop_cpu_s": run.loop_cpu_s,
+                "loop_wall_s": run.loop_wall_s,
                 "setup_cpu_s": run.setup_cpu_s,
                 "process_cpu_s": time.process_time(),
                 "rss_before_mb": before / 1024,

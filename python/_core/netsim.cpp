@@ -366,6 +366,7 @@ void bind_results(nb::module_& m) {
       .def_ro("messages_created", &result::messages_created)
       .def_ro("messages_delivered", &result::messages_delivered)
       .def_ro("loop_cpu_s", &result::loop_cpu_s)
+      .def_ro("loop_wall_s", &result::loop_wall_s)
       .def_ro("setup_cpu_s", &result::setup_cpu_s)
       .def_ro("stopped", &result::stopped)
       .def_ro("virtual_channels", &result::virtual_channels)

@@ -367,6 +367,7 @@ class Simulated:
     bytes_delivered: int
     messages_created: int
     messages_delivered: int
+    loop_wall_s: float
     loop_cpu_s: float
     setup_cpu_s: float
     stopped: bool

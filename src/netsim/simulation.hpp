@@ -1,7 +1,7 @@
 // The description and the result of a simulation: plain data, in SI units scaled to whole numbers (picoseconds, bytes).
 //
-// `simulate` runs one simulation to its end in the calling thread. The result depends on its argument alone: the same
-// simulation gives the same result, bit for bit. It throws lull::usage_error, which names the key in the user's file,
+// `simulate` runs one simulation to its end, in the calling thread and those that it starts. The result depends on its
+// argument alone, except for the number of threads: the same simulation gives the same result, bit for bit. It throws lull::usage_error, which names the key in the user's file,
 // if the description contradicts itself, and lull::error if the network deadlocks.
 #pragma once
 #include <cstdint>
@@ -81,6 +81,7 @@ struct simulation {
   routing_parameters routing;
   power_parameters power;
   std::vector<job> jobs;
+  unsigned threads = 1;     // that simulate traffic patterns together, at most; programs take one. Same result
   picoseconds end = never;  // of simulated time
   picoseconds warmup = 0;   // messages created earlier are simulated, but not counted in latencies
 };
@@ -154,7 +155,9 @@ struct result {
   std::uint64_t messages_created = 0;
   std::uint64_t messages_delivered = 0;
   double loop_cpu_s = 0;  // CPU time of the event loop alone
+  double loop_wall_s = 0;
   double setup_cpu_s = 0;
+  unsigned threads = 1;  // that simulated it
   bool stopped = false;  // by the progress function
   unsigned virtual_channels = 0;
   bool fifo = false;  // whether the fast model ran (eager_queues.hpp)

@@ -23,6 +23,9 @@ from lull.base.terminal import output
 )
 @click.option("--label", metavar="TEXT", help="Name of the record in tables and plots.  [default: the file's name]")
 @click.option("--plots", metavar="DIR", type=click.Path(path_type=Path), help="Write plots into this folder, as SVG.")
+@click.option(
+    "--threads", type=click.IntRange(1, 128), help="Threads that simulate one network together: --set threads=N."
+)
 @click.option("--no-baseline", is_flag=True, help="Do not simulate the same network with links always active.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--explain", is_flag=True, help="Print every key of the file: meaning, default, allowed values.")
@@ -42,6 +45,7 @@ def simulate(
     out: Path | None,
     label: str | None,
     plots: Path | None,
+    threads: int | None,
     no_baseline: bool,
     as_json: bool,
     explain: bool,
@@ -60,6 +64,8 @@ def simulate(
 
         show(output())
         return
+    if threads is not None:
+        assignments = (*assignments, f"threads={threads}")
     if sweep is not None:
         from lull.commands.sweep import run_sweep
 

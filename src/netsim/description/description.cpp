@@ -254,6 +254,7 @@ description read_description(const value& content, const std::string& asked) {
   s.seed = static_cast<std::uint64_t>(from.whole("seed"));
   if (from.has("end")) s.end = from.whole("end");
   s.warmup = from.whole("warmup");
+  if (from.has("threads")) s.threads = static_cast<unsigned>(from.whole("threads"));
   d.network = read_network_choice(*find(*given, "topology"), top.in("topology"));
   s.topology = d.network.name;
   s.parameters = d.network.parameters;

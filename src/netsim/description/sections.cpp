@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "netsim/network/parts.hpp"
 #include "netsim/power/power_mode.hpp"
 #include "netsim/topology.hpp"
 #include "netsim/workload/workload.hpp"
@@ -65,7 +66,13 @@ std::vector<key> keys_above_all() {
            .otherwise = "when everything is complete",
            .most = longest_time,
            .above_least = true},
-          delay("warmup", 0, "messages created before this time are simulated, but their latencies are not counted")};
+          delay("warmup", 0, "messages created before this time are simulated, but their latencies are not counted"),
+          {.name = "threads",
+           .meaning = "number of threads that simulate traffic patterns together, with the same result; a simulation "
+                      "with a program uses one",
+           .otherwise = "1",
+           .least = 1,
+           .most = most_parts}};
 }
 
 std::vector<key> topology_keys() {

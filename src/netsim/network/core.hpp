@@ -10,10 +10,8 @@
 //   act     does everything else, in order of time
 //
 // Routing therefore sees earlier routing decisions at once. It sees their effects (a wait for credits, a wake-up) only
-// from the next window on.
+// from the next window on. An engine simulates one part of a network (parts.hpp), in its own thread if there are several.
 #pragma once
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -29,8 +27,8 @@
 #include "netsim/counted.hpp"
 #include "netsim/network/deliveries.hpp"
 #include "netsim/network/network_state.hpp"
+#include "netsim/network/shared_network.hpp"
 #include "netsim/network/statistics.hpp"
-#include "netsim/network/traffic.hpp"
 #include "netsim/network/windows.hpp"
 #include "netsim/power/link_power.hpp"
 #include "netsim/simulation.hpp"
@@ -40,42 +38,48 @@ namespace lull::netsim {
 
 // Self provides has_channels; look(arrivals, timers), route(arrivals, timers); arrive(in, packet), handle(timer);
 // may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for nodes' links; and
-// report_deadlock().
+// return_credit(in, what, at) for credits from other parts; and report_deadlock(packets, at).
 template <class Self, topology_shape T>
 class core {
   static_assert(T::most_links <= std::numeric_limits<decltype(packet::hops)>::max(), "a packet counts its links");
 
  public:
-  core(const T& topology, const simulation& asked, const progress& shown)
-      : topology_(topology),
-        asked_(asked),
-        links_(topology, asked, Self::has_channels,
-               [&shown] {
-                 if (shown) (void)shown({0, 0, 0, 0});
-               }),
-        traffic_(asked, topology.nodes()),
-        power_(policy_of(asked.power), links_.count()),
-        reluctance_(static_cast<picoseconds>(asked.routing.reluctance * static_cast<double>(power_.wake_delay()))),
-        queue_(topology.switches(), links_.window_bits()),
-        injectors_(topology.nodes()),
-        deliveries_(asked) {
-    // Seeds are drawn, since generators with seeds at equal distances would draw the same numbers.
-    generator seeds(asked.seed);
-    random_.reserve(topology.switches());
-    for (std::uint32_t s = 0; s < topology.switches(); ++s) random_.emplace_back(seeds());
-  }
+  core(shared_network<T>& shared, unsigned part)
+      : shared_(shared),
+        part_(part),
+        topology_(shared.topology),
+        asked_(shared.asked),
+        links_(shared.links),
+        traffic_(shared.jobs),
+        power_(policy_of(asked_.power), links_.count()),
+        reluctance_(static_cast<picoseconds>(asked_.routing.reluctance * static_cast<double>(power_.wake_delay()))),
+        queue_(topology_.switches(), links_.window_bits()),
+        random_(shared.random),
+        messages_(shared.messages),
+        numbers_(shared.messages, part),
+        injectors_(shared.injectors),
+        deliveries_(asked_) {}
 
-  result run(const progress& shown);
+  // Simulates, in step with the other parts, until all have ended; returns whether `shown` has stopped it.
+  bool run(const progress& shown);
+
+  // After the run.
+  [[nodiscard]] std::size_t packets_left() const { return packets_.used(); }
+  [[nodiscard]] deliveries& delivered() { return deliveries_; }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+  [[nodiscard]] std::uint64_t messages_created() const { return created_; }
+  [[nodiscard]] picoseconds window_begin() const { return queue_.begin(); }
+  [[nodiscard]] picoseconds window_length() const { return queue_.length(); }
+  [[nodiscard]] const link_policy& policy() const { return power_.policy(); }
+  [[nodiscard]] link_result close(link_id link, picoseconds ended);  // of this part
 
  protected:
   enum reason : unsigned { service, computed };  // in this order at the same time
 
-  // A node's interface: cuts messages into packets, one message at a time.
-  struct alignas(64) injector {
-    route_state path{};
-    std::uint32_t message = nowhere;
-    std::uint32_t unsent = 0;
-  };
+  // A bit of the number of a packet in the event of its arrival: another part has sent it. The record of its input port
+  // then belongs to that part, and must not even be read.
+  static constexpr std::uint32_t from_other_part = std::uint32_t{1} << 31U;
+  static std::uint32_t packet_of(const event& arrival) { return arrival.b & ~from_other_part; }
 
   // The events of one kind in the open window, and how many of them the first two steps have handled.
   class cursor {
@@ -120,23 +124,33 @@ class core {
   void schedule_node(std::uint32_t node);
   void schedule_computed(std::uint32_t node, picoseconds at);
   void begin();
+  void post(const port& o, std::uint32_t index, picoseconds at);
+  void post_credit(const packet& p, std::uint32_t what, picoseconds at);
+  void give_up(std::uint32_t message);
+  void collect_mail();
+  [[nodiscard]] mailbox& mail_to(unsigned part) { return shared_.mail_of(mail_set_, part_, part); }
   // Reports which processes still wait, and for what, although no event is left.
-  [[noreturn]] void report_waiting() const;
-  [[nodiscard]] result finish(bool stopped);
+  [[noreturn]] void report_waiting(picoseconds at) const;
 
+  shared_network<T>& shared_;
+  unsigned part_;
   const T& topology_;
   const simulation& asked_;
   network_state links_;
-  traffic traffic_;
+  traffic& traffic_;
   link_power power_;
   picoseconds reluctance_;
   windows queue_;
-  std::vector<generator> random_;  // by switch, so that the draws of one do not depend on the others
+  std::vector<generator>& random_;
   pool<packet> packets_;
-  pool<message> messages_;
-  std::vector<injector> injectors_;
+  message_store& messages_;
+  message_numbers numbers_;
+  std::vector<injector>& injectors_;
   deliveries deliveries_;
   full_counts full_;
+  unsigned mail_set_ = 0;                           // that this part writes now
+  std::int64_t first_posted_ = windows::no_window;  // the first window on which mail has an effect
+  std::uint64_t created_ = 0;                       // messages
   picoseconds now_ = 0;
   std::uint32_t here_ = 0;    // the current logical process
   std::uint64_t events_ = 0;  // that had an effect; a timer may have none
@@ -182,7 +196,7 @@ void core<Self, T>::act(std::size_t n) {
     for (; timer != timing.end() && timer->when < e.when; ++timer) handle_in_turn(*timer);
     while (queue_.sooner(e.when, sooner)) self().handle(sooner);
     now_ = queue_.time_of(e);
-    self().arrive(e.a, e.b);
+    self().arrive(e.a, packet_of(e));
   }
   for (; timer != timing.end(); ++timer) handle_in_turn(*timer);
   while (queue_.take(sooner))
@@ -222,8 +236,9 @@ void core<Self, T>::serve_node(link_id out) {
   if (i.unsent == 0) {
     const picoseconds created = traffic_.next_at(node);
     if (created == never || created + asked_.network.nic_delay > now_) return schedule_node(node);
-    i.message = messages_.take();
-    message& m = messages_[i.message] = traffic_.take(node);
+    i.message = numbers_.take();
+    ++created_;
+    message& m = messages_[i.message].is = traffic_.take(node);
     const endpoint to = topology_.attach_point(m.to);
     i.unsent = m.bytes;
     i.path = {.to_switch = to.id, .key = pair_key(node, m.to), .to_port = to.port};
@@ -314,19 +329,24 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
     if (o.to_node) return deliver(index, end + net.cable_delay);
   }
   p.tail = end + net.cable_delay;
-  queue_.template schedule<windows::packets>((net.cut_through ? start : end) + net.cable_delay + net.switch_delay,
-                                             o.far_lp, 0, o.far, index);
+  const picoseconds there = (net.cut_through ? start : end) + net.cable_delay + net.switch_delay;
+  if constexpr (!from_node) {
+    if (o.leads_to != 0) [[unlikely]]
+      return post(o, index, there);
+    p.sent_by = 0;
+  }
+  queue_.template schedule<windows::packets>(there, o.far_lp, 0, o.far, index);
 }
 
 // The last bit of a packet reaches its node at `at`. Only the end of its message depends on it.
 template <class Self, topology_shape T>
 void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
   const packet& p = packets_[index];
-  message& m = messages_[p.message];
+  message& m = messages_[p.message].is;
   const picoseconds done = at + asked_.network.nic_delay;
   if (deliveries_.delivered(p, m, at, done)) {
     schedule_computed(m.to, traffic_.arrived(m, done));
-    messages_.put_back(p.message);
+    give_up(p.message);
   }
   packets_.put_back(index);
 }
@@ -341,77 +361,66 @@ template <class Self, topology_shape T>
 void core<Self, T>::begin() {
   for (std::uint32_t node = 0; node < topology_.nodes(); ++node) {
     here_ = links_.port_of(links_.node_link(node)).far_lp;
+    if (shared_.part_of[here_] != part_) continue;
     schedule_computed(node, traffic_.first_computed(node));
     schedule_node(node);
   }
 }
 
 template <class Self, topology_shape T>
-result core<Self, T>::run(const progress& shown) {
+bool core<Self, T>::run(const progress& shown) {
   using clock = std::chrono::steady_clock;
   constexpr auto between = std::chrono::milliseconds(100);
   auto show_at = clock::now() + between;
-  bool stopped = false;
   begin();
   std::uint64_t look_at = 0;
-  while (queue_.open()) {
-    if (queue_.begin() > asked_.end) break;
+  bool stopped = false;
+  for (unsigned opened = 0;; ++opened) {
+    if (opened % 64 == 0) shared_.meeting.report(part_, events_, deliveries_.messages_done());
+    const std::int64_t wanted = stopped ? rendezvous::stop : std::min(queue_.next(), first_posted_);
+    const std::int64_t window = shared_.meeting.least(part_, wanted);
+    if (window == rendezvous::stop) return stopped;
+    if (window == windows::no_window || window << links_.window_bits() > asked_.end) return false;
+    if (shared_.parts > 1) collect_mail();
+    queue_.open(window);
     if (asked_.end - queue_.begin() < queue_.length()) queue_.cut_off(asked_.end);
     act_by_lp();
     events_ += queue_.count(windows::packets);
-    if (events_ < look_at) continue;
+    if (!shown || (events_ < look_at && opened % 256 != 0)) continue;  // another part may have all the events
     look_at = events_ + 16384;
     if (clock::now() < show_at) continue;
     show_at = clock::now() + between;
-    if (shown && !shown({queue_.begin(), events_, deliveries_.messages_done(), traffic_.expected()})) {
-      stopped = true;
-      break;
-    }
+    shared_.meeting.report(part_, events_, deliveries_.messages_done());
+    stopped = !shown({queue_.begin(), shared_.meeting.events(), shared_.meeting.messages(), traffic_.expected()});
   }
-  if (!stopped && asked_.end == never && (packets_.used() > 0 || traffic_.waiting() > 0)) self().report_deadlock();
-  return finish(stopped);
 }
 
 template <class Self, topology_shape T>
-void core<Self, T>::report_waiting() const {
+void core<Self, T>::report_waiting(picoseconds at) const {
   const std::string who = traffic_.who_waits();
   throw error("simulate the network", fmt::format("{} waiting at {} ps for messages that no process sends{}{}",
-                                                  counted(traffic_.waiting(), "process is", "processes are"), now_,
+                                                  counted(traffic_.waiting(), "process is", "processes are"), at,
                                                   who.empty() ? "" : ": ", who));
 }
 
 template <class Self, topology_shape T>
-result core<Self, T>::finish(bool stopped) {
-  result r = deliveries_.counted(traffic_);
-  r.stopped = stopped;
-  r.events = events_;
-  r.messages_created = traffic_.created();
-  r.virtual_channels = links_.channels();
-  r.fifo = !Self::has_channels;
-  r.window = queue_.length();
-  r.ended = stopped ? queue_.begin() : asked_.end != never ? asked_.end : deliveries_.last;
-  r.policy = power_.policy();
-  r.links.reserve(links_.count());
-  for (link_id link = 0; link < links_.count(); ++link) {
-    port& o = links_.port_of(link);
-    const bool from_node = links_.from_node(link);
-    power_.close(o, link, o.busy_until, r.ended);
-    const full_counts::counts counted = full_.of(link, o);
-    r.packet_hops += counted.packets;
-    r.links.push_back({.from = from_node ? links_.node_of(link) : links_.switch_of(link),
-                       .to = o.to_node ? links_.node_of(o.far) : o.far_lp,
-                       .kind = from_node   ? link_result::link_kind::injection
-                               : o.to_node ? link_result::link_kind::ejection
-                                           : link_result::link_kind::network,
-                       .packets = counted.packets,
-                       .bytes = o.bytes,
-                       .wakes = counted.wakes,
-                       .deep_sleep = o.deep,
-                       .fast_wake = power_.follows_backlog() ? 0 : o.other,
-                       .slow = power_.follows_backlog() ? o.other : 0,
-                       .busy = links_.transfer_time_of_all(o.node_cable, o.bytes) + power_.lag(link)});
-  }
-  return r;
+link_result core<Self, T>::close(link_id link, picoseconds ended) {
+  port& o = links_.port_of(link);
+  const bool from_node = links_.from_node(link);
+  power_.close(o, link, o.busy_until, ended);
+  const full_counts::counts counted = full_.of(link, o);
+  return {.from = from_node ? links_.node_of(link) : links_.switch_of(link),
+          .to = o.to_node ? links_.node_of(o.far) : o.far_lp,
+          .kind = from_node   ? link_result::link_kind::injection
+                  : o.to_node ? link_result::link_kind::ejection
+                              : link_result::link_kind::network,
+          .packets = counted.packets,
+          .bytes = o.bytes,
+          .wakes = counted.wakes,
+          .deep_sleep = o.deep,
+          .fast_wake = power_.follows_backlog() ? 0 : o.other,
+          .slow = power_.follows_backlog() ? o.other : 0,
+          .busy = links_.transfer_time_of_all(o.node_cable, o.bytes) + power_.lag(link)};
 }
 
 template <class Self, topology_shape T>
@@ -434,3 +443,5 @@ template <class Self, topology_shape T>
 }
 
 }  // namespace lull::netsim
+
+#include "netsim/network/post.hpp"

@@ -54,6 +54,26 @@ class deliveries {
     return true;
   }
 
+  // Adds what another part of the same run has delivered.
+  void add(const deliveries& other) {
+    last = std::max(last, other.last);
+    injected_ += other.injected_;
+    injected_bytes_ += other.injected_bytes_;
+    delivered_ += other.delivered_;
+    delivered_bytes_ += other.delivered_bytes_;
+    messages_ += other.messages_;
+    packet_latency_.add(other.packet_latency_);
+    network_latency_.add(other.network_latency_);
+    hops_.resize(std::max(hops_.size(), other.hops_.size()));
+    for (std::size_t i = 0; i < other.hops_.size(); ++i) hops_[i] += other.hops_[i];
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      jobs_[i].messages += other.jobs_[i].messages;
+      jobs_[i].bytes += other.jobs_[i].bytes;
+      jobs_[i].last = std::max(jobs_[i].last, other.jobs_[i].last);
+      jobs_[i].latency.add(other.jobs_[i].latency);
+    }
+  }
+
   [[nodiscard]] std::uint64_t messages_done() const { return messages_; }
 
   [[nodiscard]] result counted(const traffic& by) const {

@@ -26,8 +26,11 @@ class eager_queues : public core<eager_queues<T>, T> {
 
   // Why a run of this simulation cannot be exact, as far as it is known beforehand; empty if it may be exact.
   [[nodiscard]] static std::string why_not(const T& topology, const simulation& asked);
-  // After the run: why it was not exact; empty if it was.
-  [[nodiscard]] std::string why_not_exact() const;
+  // After the run: why it was not exact; empty if it was. `longest_wait` at any port of any part.
+  [[nodiscard]] static std::string why_not_exact(const simulation& asked, picoseconds longest_wait);
+  [[nodiscard]] picoseconds longest_wait() const { return longest_wait_; }
+  // Packets never wait for each other.
+  [[noreturn]] void report_deadlock(std::size_t /*packets*/, picoseconds at) const { this->report_waiting(at); }
 
  private:
   friend base;
@@ -44,7 +47,6 @@ class eager_queues : public core<eager_queues<T>, T> {
   void send(link_id out, unsigned /*channel*/, std::uint32_t index, picoseconds at) {
     this->template transmit<true>(out, index, at, 0);
   }
-  [[noreturn]] void report_deadlock() const { this->report_waiting(); }  // packets never wait for each other
 
   picoseconds longest_wait_ = 0;  // from a packet's arrival at a port to its first bit
 };
@@ -67,13 +69,13 @@ std::string eager_queues<T>::why_not(const T& topology, const simulation& asked)
 }
 
 template <topology_shape T>
-std::string eager_queues<T>::why_not_exact() const {
-  const network_parameters& n = asked_.network;
-  const double most = static_cast<double>(longest_wait_) * std::max(n.bandwidth, n.nic_bandwidth) * 1e-12 +
+std::string eager_queues<T>::why_not_exact(const simulation& asked, picoseconds longest_wait) {
+  const network_parameters& n = asked.network;
+  const double most = static_cast<double>(longest_wait) * std::max(n.bandwidth, n.nic_bandwidth) * 1e-12 +
                       static_cast<double>(n.packet);
   if (most <= static_cast<double>(n.output_buffer)) return "";
   return fmt::format("a packet waited {:.1f} us at a port, for which an output buffer may need {:.0f} bytes",
-                     static_cast<double>(longest_wait_) * 1e-6, std::ceil(most));
+                     static_cast<double>(longest_wait) * 1e-6, std::ceil(most));
 }
 
 // Always inlined: GCC assumes that a function that only prefetches has no effect, and drops the call.
@@ -82,7 +84,7 @@ template <topology_shape T>
                                                          std::span<const event> timing) const {
   for (const event& e : arriving) {
     links_.prefetch_free_at(e.lp);
-    packets_.prefetch(e.b);
+    packets_.prefetch(base::packet_of(e));
   }
   for (const event& e : timing) prefetch_timer(e);
 }
@@ -91,7 +93,7 @@ template <topology_shape T>
 void eager_queues<T>::route(std::span<const event> arriving, std::span<const event> /*timing*/) {
   for (const event& e : arriving) {
     now_ = queue_.time_of(e);
-    choose_path(e.lp, packets_[e.b]);
+    choose_path(e.lp, packets_[base::packet_of(e)]);
   }
 }
 

@@ -1,6 +1,14 @@
-// Runs a simulation on a topology: chooses one of the two switch models, and measures its time.
+// Runs a simulation on a topology: chooses one of the two switch models, divides the network among threads, and measures
+// the time.
 #pragma once
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <memory>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -13,13 +21,107 @@ namespace detail {
 
 inline double cpu_seconds() { return static_cast<double>(thread_cpu_ns()) * 1e-9; }
 
-template <class Model>
-result timed(Model& model, double began, const progress& shown) {
+// The parts of one run, from their construction to the result.
+template <class Model, topology_shape T>
+class parts_of {
+ public:
+  parts_of(const T& topology, const simulation& asked, unsigned threads, const progress& shown)
+      : began_(cpu_seconds()), shared_(topology, asked, Model::has_channels, threads, shown) {
+    for (unsigned part = 0; part < threads; ++part) parts_.push_back(std::make_unique<Model>(shared_, part));
+  }
+
+  // The calling thread simulates the first part, and calls `shown`.
+  result run(const progress& shown);
+  [[nodiscard]] const std::vector<std::unique_ptr<Model>>& parts() const { return parts_; }
+
+ private:
+  void report_if_stuck() const;
+  [[nodiscard]] result outcome(bool stopped);
+
+  double began_;
+  shared_network<T> shared_;
+  std::vector<std::unique_ptr<Model>> parts_;
+};
+
+template <class Model, topology_shape T>
+result parts_of<Model, T>::run(const progress& shown) {
+  using clock = std::chrono::steady_clock;
   const double ready = cpu_seconds();
-  result r = model.run(shown);
-  r.setup_cpu_s = ready - began;
-  r.loop_cpu_s = cpu_seconds() - ready;
+  const clock::time_point loop_began = clock::now();
+  std::vector<double> cpu(parts_.size());
+  std::vector<std::exception_ptr> failures(parts_.size());
+  bool stopped = false;
+  const auto simulate_part = [&](unsigned part) {
+    const own_core core(part, shared_.parts);
+    const double from = cpu_seconds();
+    try {
+      const bool by_it = parts_[part]->run(part == 0 ? shown : progress{});
+      if (part == 0) stopped = by_it;
+    } catch (...) {
+      failures[part] = std::current_exception();
+      (void)shared_.meeting.least(part, rendezvous::stop);  // the others wait there
+    }
+    cpu[part] = cpu_seconds() - from;
+  };
+  {
+    std::vector<std::jthread> others;
+    others.reserve(parts_.size() - 1);
+    for (unsigned part = 1; part < parts_.size(); ++part) others.emplace_back(simulate_part, part);
+    simulate_part(0);
+  }
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  if (!stopped && shared_.asked.end == never) report_if_stuck();
+  const std::chrono::duration<double> loop_took = clock::now() - loop_began;
+  result r = outcome(stopped);
+  r.setup_cpu_s = ready - began_;
+  r.loop_wall_s = loop_took.count();
+  for (const double s : cpu) r.loop_cpu_s += s;
   return r;
+}
+
+template <class Model, topology_shape T>
+void parts_of<Model, T>::report_if_stuck() const {
+  std::size_t packets = 0;
+  for (const auto& part : parts_) packets += part->packets_left();
+  if (packets == 0 && shared_.jobs.waiting() == 0) return;
+  picoseconds last = 0;
+  for (const auto& part : parts_) last = std::max(last, part->delivered().last);
+  for (link_id link = 0; link < shared_.links.count(); ++link)
+    last = std::max(last, shared_.links.port_of(link).busy_until);
+  parts_.front()->report_deadlock(packets, last);
+}
+
+template <class Model, topology_shape T>
+result parts_of<Model, T>::outcome(bool stopped) {
+  Model& first = *parts_.front();
+  for (std::size_t part = 1; part < parts_.size(); ++part) first.delivered().add(parts_[part]->delivered());
+  const network_state& links = shared_.links;
+  const simulation& asked = shared_.asked;
+  result r = first.delivered().counted(shared_.jobs);
+  for (const auto& part : parts_) {
+    r.events += part->events();
+    r.messages_created += part->messages_created();
+  }
+  r.stopped = stopped;
+  r.threads = static_cast<unsigned>(parts_.size());
+  r.virtual_channels = links.channels();
+  r.fifo = !Model::has_channels;
+  r.window = first.window_length();
+  r.ended = stopped ? first.window_begin() : asked.end != never ? asked.end : first.delivered().last;
+  r.policy = first.policy();
+  r.links.reserve(links.count());
+  for (link_id link = 0; link < links.count(); ++link) {
+    const std::uint32_t lp = links.from_node(link) ? links.port_of(link).far_lp : links.switch_of(link);
+    r.links.push_back(parts_[shared_.part_of[lp]]->close(link, r.ended));
+    r.packet_hops += r.links.back().packets;
+  }
+  return r;
+}
+
+// Programs share records between their processes, so they run in one thread.
+[[nodiscard]] inline bool is_program(const job& j) {
+  return static_cast<bool>(j.make) || find_workload(j.pattern).is_program;
 }
 
 }  // namespace detail
@@ -28,25 +130,34 @@ template <topology_shape T>
 result run_engine(const T& topology, const simulation& asked, const progress& shown) {
   using model = network_parameters::queue_model;
   const model wanted = asked.network.queues;
+  const auto program = std::ranges::find_if(asked.jobs, detail::is_program);
+  const unsigned threads =
+      program != asked.jobs.end() ? 1 : std::clamp(asked.threads, 1U, std::min(topology.switches(), most_parts));
+  const auto with_note = [&](result r) {
+    if (asked.threads > 1 && program != asked.jobs.end())
+      r.jobs[static_cast<std::size_t>(program - asked.jobs.begin())].remarks.push_back(
+          "simulated by one thread, because programs cannot use several");
+    return r;
+  };
   std::string why_not = "explicit queues were requested";
   if (wanted != model::explicit_queues) {
     why_not = eager_queues<T>::why_not(topology, asked);
     if (why_not.empty()) {
-      const double began = detail::cpu_seconds();
-      eager_queues<T> eager(topology, asked, shown);
-      result r = detail::timed(eager, began, shown);
-      why_not = eager.why_not_exact();
-      if (why_not.empty() || r.stopped) return r;
+      detail::parts_of<eager_queues<T>, T> eager(topology, asked, threads, shown);
+      result r = eager.run(shown);
+      picoseconds longest_wait = 0;
+      for (const auto& part : eager.parts()) longest_wait = std::max(longest_wait, part->longest_wait());
+      why_not = eager_queues<T>::why_not_exact(asked, longest_wait);
+      if (why_not.empty() || r.stopped) return with_note(std::move(r));
     }
     if (wanted == model::fifo)
       throw error("simulate with network.queues = fifo", why_not,
                   "enlarge the buffer, or set network.queues to explicit or auto");
   }
-  const double began = detail::cpu_seconds();
-  explicit_queues<T> full(topology, asked, shown);
-  result r = detail::timed(full, began, shown);
+  detail::parts_of<explicit_queues<T>, T> full(topology, asked, threads, shown);
+  result r = full.run(shown);
   r.why_not_fifo = why_not;
-  return r;
+  return with_note(std::move(r));
 }
 
 }  // namespace lull::netsim

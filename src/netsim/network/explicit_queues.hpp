@@ -31,8 +31,10 @@ template <topology_shape T>
 class explicit_queues : public core<explicit_queues<T>, T> {
  public:
   static constexpr bool has_channels = true;
-  explicit_queues(const T& topology, const simulation& asked, const progress& shown)
-      : base(topology, asked, shown), voqs_(links_.most_ports()) {}
+  explicit_queues(shared_network<T>& shared, unsigned part) : base(shared, part), voqs_(links_.most_ports()) {}
+
+  // No event is left, but `packets` packets are; the last one was sent at `at`.
+  [[noreturn]] void report_deadlock(std::size_t packets, picoseconds at) const;
 
  private:
   using base = core<explicit_queues<T>, T>;
@@ -70,7 +72,6 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   [[nodiscard]] std::int64_t backlog_of_node(link_id out, const packet& p, picoseconds at);
   void collect_credits(input_port& in, picoseconds until);
   void await_credit(link_id out, unsigned channel);
-  [[noreturn]] void report_deadlock() const;
 
   // A credit that found no space in its input port.
   struct further_credit {
@@ -89,8 +90,9 @@ template <topology_shape T>
                                                             std::span<const event> timing) const {
   for (const event& e : arriving) {
     links_.prefetch_free_at(e.lp);
-    packets_.prefetch(e.b);
-    links_.prefetch_input(e.a);
+    packets_.prefetch(base::packet_of(e));
+    if ((e.b & base::from_other_part) == 0) [[likely]]
+      links_.prefetch_input(e.a);
   }
   for (const event& e : timing) prefetch_timer(e);
 }
@@ -104,11 +106,14 @@ void explicit_queues<T>::route(std::span<const event> arriving, std::span<const 
   }
   for (const event& e : arriving) {
     now_ = queue_.time_of(e);
-    const input_port& in = links_.input_of(e.a);
-    // A full input port will transfer its credits to the sender. Whether it is full cannot be predicted, so one of the
-    // two records is fetched without a branch.
-    __builtin_prefetch(in.count == input_port::most ? static_cast<const void*>(&links_.channel_of(in.sender, 0)) : &in);
-    choose_path(e.lp, packets_[e.b]);
+    if ((e.b & base::from_other_part) == 0) [[likely]] {
+      const input_port& in = links_.input_of(e.a);
+      // A full input port will transfer its credits to the sender. Whether it is full cannot be predicted, so one of
+      // the two records is fetched without a branch.
+      __builtin_prefetch(in.count == input_port::most ? static_cast<const void*>(&links_.channel_of(in.sender, 0))
+                                                      : &in);
+    }
+    choose_path(e.lp, packets_[base::packet_of(e)]);
   }
 }
 
@@ -149,7 +154,10 @@ void explicit_queues<T>::arrive(link_id in, std::uint32_t index) {
 template <topology_shape T>
 void explicit_queues<T>::release(const packet& p) {
   const picoseconds at = std::max(now_, p.tail) + asked_.network.credit_delay + asked_.network.cable_delay;
-  return_credit(p.in, std::uint32_t{p.channel} << 24U | static_cast<std::uint32_t>(p.bytes), at);
+  const std::uint32_t what = std::uint32_t{p.channel} << 24U | static_cast<std::uint32_t>(p.bytes);
+  if (p.sent_by != 0) [[unlikely]]
+    return this->post_credit(p, what, at);
+  return_credit(p.in, what, at);
 }
 
 // A credit will be back at `at`. If the sender already waits, it gets a timer for this time, unless it has one for an
@@ -314,8 +322,8 @@ void explicit_queues<T>::await_credit(link_id out, unsigned channel) {
 
 // Names a few of the ports that wait for each other.
 template <topology_shape T>
-void explicit_queues<T>::report_deadlock() const {
-  if (packets_.used() == 0) this->report_waiting();
+void explicit_queues<T>::report_deadlock(std::size_t packets, picoseconds at) const {
+  if (packets == 0) this->report_waiting(at);
   std::string where;
   unsigned named = 0;
   std::uint64_t stuck = 0;
@@ -327,8 +335,8 @@ void explicit_queues<T>::report_deadlock() const {
       where += fmt::format("{} from switch {} to {}", named > 1 ? "," : "", links_.switch_of(link), o.far_lp);
   }
   throw error("simulate the network",
-              fmt::format("it is deadlocked at {} ps: {} for space that is never freed, at {}:{}{}", now_,
-                          counted(packets_.used(), "packet waits", "packets wait"), counted(stuck, "port"), where,
+              fmt::format("it is deadlocked at {} ps: {} for space that is never freed, at {}:{}{}", at,
+                          counted(packets, "packet waits", "packets wait"), counted(stuck, "port"), where,
                           stuck > 3 ? ", ..." : ""),
               "the routing needs more virtual channels than it has");
 }

@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <new>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -37,6 +39,7 @@ struct alignas(64) packet {
   std::int32_t bytes = 0;
   link_id in = 0;             // the input port, by its link
   bool started = false;       // topology.start() has chosen its path
+  std::uint8_t sent_by = 0;   // 1 + the part (parts.hpp) that sent it, if it is another than where it is; otherwise 0
   picoseconds tail = 0;       // when its last bit arrived there
   picoseconds first_bit = 0;  // when it left its node
   link_id out = 0;            // the link by which it leaves
@@ -61,7 +64,8 @@ struct alignas(64) port {
   std::uint16_t blocked = 0;   // bit mask of channels for which packets wait in input buffers
   std::uint8_t turn = 0;       // the channel to serve first
   bool to_node = false;
-  bool node_cable = false;  // to or from a node
+  bool node_cable = false;    // to or from a node
+  std::uint8_t leads_to = 0;  // 1 + the part at the other end, if it is another; otherwise 0
 };
 
 // What ports have counted, in 64 bits: a port adds its counts to these whenever `is_full` says so, and begins anew. A
@@ -244,22 +248,26 @@ class virtual_output_queues {
   std::vector<std::uint32_t> free_;
 };
 
+// A copy shares the records with the original: each part has one, and writes only its own records.
 class network_state {
  public:
   template <topology_shape T>
   // Calls `still_wanted` from time to time while it sets up a large network; an exception of it ends the set-up.
   network_state(const T& topology, const simulation& asked, bool with_channels,
                 const std::function<void()>& still_wanted);
+  // Records which links lead to another part; `part_of` each switch.
+  void divide(std::span<const std::uint8_t> part_of);
 
-  [[nodiscard]] std::size_t count() const { return ports_.size(); }
+  [[nodiscard]] std::size_t count() const { return records_->ports.size(); }
   [[nodiscard]] link_id first_port(std::uint32_t of_switch) const { return first_[of_switch]; }
-  [[nodiscard]] link_id node_link(std::uint32_t node) const { return first_.back() + node; }
-  [[nodiscard]] bool from_node(link_id link) const { return link >= first_.back(); }
-  [[nodiscard]] std::uint32_t node_of(link_id link) const { return link - first_.back(); }
+  [[nodiscard]] link_id node_link(std::uint32_t node) const { return first_of_nodes_ + node; }
+  [[nodiscard]] bool from_node(link_id link) const { return link >= first_of_nodes_; }
+  [[nodiscard]] std::uint32_t node_of(link_id link) const { return link - first_of_nodes_; }
 
   // The switch that sends into the link.
   [[nodiscard]] std::uint32_t switch_of(link_id link) const {
-    return static_cast<std::uint32_t>(std::ranges::upper_bound(first_, link) - first_.begin() - 1);
+    const std::vector<link_id>& first = records_->first;
+    return static_cast<std::uint32_t>(std::ranges::upper_bound(first, link) - first.begin() - 1);
   }
 
   [[nodiscard]] port& port_of(link_id link) { return ports_[link]; }
@@ -301,12 +309,23 @@ class network_state {
   static constexpr link_id links_between_looks = 1 << 18;
   void check(const simulation& asked, unsigned classes);
 
-  std::vector<link_id> first_;  // of each switch; the last is that of the nodes
-  large_vector<port> ports_;
-  large_vector<channel_queue> channels_;
-  large_vector<input_port> inputs_;  // of links that end at a switch
-  std::vector<std::uint32_t> voqs_;
-  large_vector<picoseconds> free_at_;
+  struct records {
+    std::vector<link_id> first;  // of each switch; the last is that of the nodes
+    large_vector<port> ports;
+    large_vector<channel_queue> channels;
+    large_vector<input_port> inputs;  // of links that end at a switch
+    std::vector<std::uint32_t> voqs;
+    large_vector<picoseconds> free_at;
+  };
+  std::shared_ptr<records> records_ = std::make_shared<records>();
+  // Where they begin.
+  const link_id* first_ = nullptr;
+  link_id first_of_nodes_ = 0;
+  port* ports_ = nullptr;
+  channel_queue* channels_ = nullptr;
+  input_port* inputs_ = nullptr;
+  std::uint32_t* voqs_ = nullptr;
+  picoseconds* free_at_ = nullptr;
   std::array<std::uint64_t, 2> rates_{};  // picoseconds per byte << rate_bits
   unsigned channels_per_link_ = 1, lanes_ = 1, window_bits_ = 0, most_ports_ = 0;
 };
@@ -348,23 +367,30 @@ network_state::network_state(const T& topology, const simulation& asked, bool wi
   rates_ = {fixed(asked.network.bandwidth), fixed(asked.network.nic_bandwidth)};
   link_id links = 0;
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
-    first_.push_back(links);
+    records_->first.push_back(links);
     links += topology.ports(s);
     most_ports_ = std::max(most_ports_, topology.ports(s));
   }
-  first_.push_back(links);
+  records_->first.push_back(links);
+  first_ = records_->first.data();
+  first_of_nodes_ = links;
   links += topology.nodes();
   const std::size_t per_link = sizeof(port) + sizeof(picoseconds);
   const std::size_t with_queues =
       sizeof(input_port) + std::size_t{channels_per_link_} * (sizeof(channel_queue) + sizeof(std::uint32_t));
   require_memory(links, std::uint64_t{links} * (per_link + (with_channels ? with_queues : 0)));
-  ports_.resize(links);
+  records_->ports.resize(links);
   if (with_channels) {
-    inputs_.resize(first_.back());
-    channels_.resize(std::size_t{links} * channels_per_link_);
-    voqs_.resize(std::size_t{first_.back()} * channels_per_link_, nowhere);
+    records_->inputs.resize(first_of_nodes_);
+    records_->channels.resize(std::size_t{links} * channels_per_link_);
+    records_->voqs.resize(std::size_t{first_of_nodes_} * channels_per_link_, nowhere);
   }
-  free_at_.resize(first_.back());
+  records_->free_at.resize(first_of_nodes_);
+  ports_ = records_->ports.data();
+  inputs_ = records_->inputs.data();
+  channels_ = records_->channels.data();
+  voqs_ = records_->voqs.data();
+  free_at_ = records_->free_at.data();
   const auto buffers = [&](link_id link, std::int64_t credit) {
     if (!with_channels) return;
     for (unsigned c = 0; c < channels_per_link_; ++c)
@@ -394,6 +420,14 @@ network_state::network_state(const T& topology, const simulation& asked, bool wi
       buffers(o.far, asked.network.input_buffer);
     }
   }
+}
+
+inline void network_state::divide(std::span<const std::uint8_t> part_of) {
+  for (std::uint32_t s = 0; s < part_of.size(); ++s)
+    for (link_id link = first_[s]; link < first_[s + 1]; ++link) {
+      const std::uint8_t there = part_of[ports_[link].far_lp];
+      ports_[link].leads_to = there == part_of[s] ? std::uint8_t{0} : static_cast<std::uint8_t>(there + 1);
+    }
 }
 
 }  // namespace lull::netsim

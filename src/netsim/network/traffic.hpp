@@ -1,5 +1,5 @@
 // The jobs of a simulation on their nodes: forwards what the network requests from a node, or reports to it, to the
-// process that runs there.
+// process that runs there. Threads may call for different nodes at the same time if no job is a program.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,6 @@ class traffic {
   traffic(const simulation& asked, std::uint32_t nodes);
 
   [[nodiscard]] std::uint64_t expected() const;  // messages in total; 0: unknown
-  [[nodiscard]] std::uint64_t created() const { return created_; }
   // The number of processes that still wait.
   [[nodiscard]] std::uint64_t waiting() const;
   // Names some of them, in words for one line; empty if they cannot be named.
@@ -28,10 +27,7 @@ class traffic {
 
   // See class process.
   [[nodiscard]] picoseconds next_at(std::uint32_t node) const { return processes_[node]->next_at(); }
-  [[nodiscard]] message take(std::uint32_t node) {
-    ++created_;
-    return processes_[node]->take();
-  }
+  [[nodiscard]] message take(std::uint32_t node) { return processes_[node]->take(); }
   [[nodiscard]] std::int64_t waiting_bytes(std::uint32_t node, picoseconds now, std::int64_t enough) const {
     return processes_[node]->waiting_bytes(now, enough);
   }
@@ -47,7 +43,6 @@ class traffic {
   std::vector<std::string> names_;   // of the jobs
   std::vector<process*> processes_;  // by node
   std::unique_ptr<process> idle_;    // for nodes without a job
-  std::uint64_t created_ = 0;
 };
 
 }  // namespace lull::netsim

@@ -81,21 +81,21 @@ std::int64_t windows::next_occupied() const {
   return -1;
 }
 
-bool windows::open() {
-  assert(now_.empty());
-  std::int64_t next = next_occupied();
-  if (next < 0 || (!far_.empty() && far_.top().window < next)) {
-    if (far_.empty()) return false;
-    next = far_.top().window;
-  }
-  current_ = next;
+std::int64_t windows::next() const {
+  const std::int64_t far = far_.empty() ? no_window : far_.top().window;
+  const std::int64_t near = next_occupied();
+  return near < 0 ? far : std::min(near, far);
+}
+
+void windows::open(std::int64_t window) {
+  assert(now_.empty() && window <= next());
+  current_ = window;
   begin_ = current_ << bits_;
   const unsigned slot = static_cast<unsigned>(current_) % slot_count;
   for (; !far_.empty() && far_.top().window == current_; far_.pop()) append(far_.top().k, slot, far_.top().what);
   sort(slot);
   for (auto& slots : slots_) release_chunks(slots[slot]);
   occupied_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
-  return true;
 }
 
 // A counting sort: visits logical processes in order of number, and only those with events.

@@ -18,6 +18,7 @@
 #include <array>
 #include <cassert>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <queue>
 #include <span>
@@ -60,8 +61,19 @@ class windows {
     schedule_now(when, lp, a, b);
   }
 
+  static constexpr std::int64_t no_window = std::numeric_limits<std::int64_t>::max();
+  [[nodiscard]] std::int64_t window_of(picoseconds at) const { return at >> bits_; }
+  // The next window that has events.
+  [[nodiscard]] std::int64_t next() const;
+  // Opens a window, which need not have events. No event may be due in an earlier one.
+  void open(std::int64_t window);
   // Opens the next window that has events; returns false if there is none.
-  bool open();
+  bool open() {
+    const std::int64_t window = next();
+    if (window == no_window) return false;
+    open(window);
+    return true;
+  }
 
   // The events of the open window at the n-th logical process that has any, in order of time. `sooner` returns timers
   // that the current logical process has scheduled since the window was opened.

@@ -2,6 +2,7 @@
 // of the same iteration to it have arrived, and begins again.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -52,6 +53,15 @@ class closed_loop final : public workload {
     std::vector<std::uint32_t> to_;        // ranks to which it has yet to send
     std::vector<std::uint32_t> early_{0};  // arrived messages by iterations ahead of this one; [0]: this one
   };
+
+  // Several threads may call this; the order does not matter.
+  void note_end(std::uint32_t iteration, picoseconds at) {
+    const std::atomic_ref end(ends_[iteration]);
+    picoseconds latest = end.load(std::memory_order_relaxed);
+    while (latest < at && !end.compare_exchange_weak(latest, at, std::memory_order_relaxed)) {
+    }
+    std::atomic_ref(still_in_[iteration]).fetch_sub(1, std::memory_order_relaxed);
+  }
 
   const job& job_;
   std::uint32_t index_;
@@ -119,14 +129,13 @@ picoseconds closed_loop<P>::member::arrived(std::uint32_t label, picoseconds now
 template <class P>
 picoseconds closed_loop<P>::member::end_iteration() {
   if (computing_ || unsent_ > 0 || early_.front() < expected_) return never;
-  of_.ends_[iteration_] = std::max(of_.ends_[iteration_], latest_);
-  --of_.still_in_[iteration_];
+  of_.note_end(iteration_, latest_);
   ++iteration_;
   early_.erase(early_.begin());
   if (early_.empty()) early_.push_back(0);
   computing_ = true;
   if (iteration_ == of_.ends_.size()) {
-    --of_.unfinished_;
+    std::atomic_ref(of_.unfinished_).fetch_sub(1, std::memory_order_relaxed);
     return never;
   }
   return latest_ + of_.job_.compute;

@@ -2,7 +2,8 @@
 //
 // The network requests the next message from a process when its interface can send one, and notifies it when messages
 // have been sent and have arrived. It never asks about packets. The results depend on nothing else, and each process
-// has its own generator, so the order of the calls to different processes does not matter. Traffic patterns are one
+// has its own generator, so the order of the calls to different processes does not matter. Several threads may call
+// processes of a traffic pattern on different nodes at the same time. Traffic patterns are one
 // family of workloads (pattern.hpp), in which each process runs on a separate node; programs are the other
 // (../program/player.hpp).
 #pragma once

@@ -241,6 +241,26 @@ def test_without_watts_there_is_no_energy_in_the_record(net: Lull):
     assert record.is_simulated(run)
 
 
+def test_threads_give_the_same_result(net: Lull):
+    assert net.run("simulate", "net.toml", "--out", "one").returncode == 0
+    assert net.run("simulate", "net.toml", "--out", "three", "--threads", "3").returncode == 0
+    one, three = (read_simulation(net.folder / name) for name in ("one", "three"))
+    assert "threads" not in one.description
+    assert three.description["threads"] == 3
+    same = [repeat.model_copy(update={"simulator_cpu_s": 0.0}) for repeat in (one.repeats[0], three.repeats[0])]
+    assert same[0] == same[1]
+    tables = [pq.read_table(net.folder / name / "links.parquet") for name in ("one", "three")]
+    assert tables[0].equals(tables[1])
+
+
+@pytest.mark.parametrize("threads", ["0", "129"])
+def test_a_number_of_threads_that_is_not_possible_is_refused(net: Lull, threads: str):
+    refused = net.run("simulate", "net.toml", "--out", "out", "--set", f"threads={threads}")
+    assert refused.returncode != 0
+    assert "threads" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+
+
 def test_simulation_json_repeats_the_simulation(net: Lull):
     net.run("simulate", "net.toml", "--out", "out", "--set", "seed=7")
     again = net.run("simulate", "out/simulation.json", "--out", "again", "--json")

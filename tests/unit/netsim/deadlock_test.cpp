@@ -76,6 +76,12 @@ TEST(a_deadlock, comes_at_the_same_time_in_every_run) {
   EXPECT_EQ(failure_of(blocked(8), 8), failure_of(blocked(8), 8));
 }
 
+TEST(a_deadlock, is_reported_in_the_same_words_by_any_number_of_threads) {
+  simulation s = blocked(8);
+  const std::string alone = failure_of(s, 8);
+  for (s.threads = 2; s.threads <= 4; ++s.threads) EXPECT_EQ(failure_of(s, 8), alone) << s.threads;
+}
+
 TEST(a_deadlock, does_not_befall_the_same_ring_with_little_traffic) {
   simulation s = blocked(8);
   s.jobs[0].load = 0.01;

@@ -1,0 +1,121 @@
+// Threads that simulate one network together give the result of one thread, to the bit, whatever their number.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "netsim/network/message_store.hpp"
+#include "netsim/network/parts.hpp"
+#include "netsim/random_simulations.hpp"
+#include "netsim/runs.hpp"
+#include "netsim/simulation.hpp"
+
+namespace lull::netsim {
+namespace {
+
+std::string result_of(simulation s, unsigned threads) {
+  s.threads = threads;
+  const result r = simulate(s, {});
+  EXPECT_EQ(r.threads, std::min(threads, find_topology(s.topology).build(s.parameters)->switches()));
+  return as_text(r);
+}
+
+// Ten cases of forty seeds, so that they run in parallel. The instances, algorithms, modes and loads are drawn.
+class any_number_of_threads : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(any_number_of_threads, gives_the_same_result_to_the_bit) {
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    simulation s = some_simulation(7000 + GetParam() * 4 + i);
+    if (i == 3) s.end = 20'000'000;  // cut off
+    SCOPED_TRACE(described(s));
+    const std::string alone = result_of(s, 1);
+    for (const unsigned threads : {2U, 3U, 4U}) ASSERT_EQ(result_of(s, threads), alone) << threads << " threads";
+  }
+}
+INSTANTIATE_TEST_SUITE_P(netsim, any_number_of_threads, testing::Range<std::uint64_t>(0, 10));
+
+simulation dense(const std::string& topology, const parameters& of, const char* mode, algorithm how) {
+  simulation s;
+  s.topology = topology;
+  s.parameters = of;
+  s.routing.algorithm = how;
+  s.power.mode = mode;
+  s.network.input_buffer = s.network.output_buffer = 16384;
+  job j;
+  j.nodes = first_nodes(find_topology(topology).build(of)->nodes());
+  j.load = 1;
+  j.messages = 12;
+  s.jobs = {j};
+  return s;
+}
+
+// More than 128 links, full queues and full buffers: events are sorted by every method, and ports wait for credits.
+TEST(threads, give_the_same_result_to_the_bit_in_dense_traffic) {
+  const std::vector<simulation> all{
+      dense("fat-tree", {{"radix", {12}}}, "active", algorithm::adaptive),
+      dense("hyperx", {{"dimensions", {4, 4, 3}}, {"nodes_per_switch", {4}}}, "hybrid", algorithm::valiant),
+      dense("torus", {{"dimensions", {4, 4, 4}}}, "adaptive-rate", algorithm::minimal_random)};
+  for (const simulation& s : all) {
+    SCOPED_TRACE(s.topology);
+    const std::string alone = result_of(s, 1);
+    for (const unsigned threads : {2U, 5U}) ASSERT_EQ(result_of(s, threads), alone) << threads << " threads";
+  }
+}
+
+TEST(threads, may_be_more_than_there_are_cores_or_switches) {
+  simulation s = dense("torus", {{"dimensions", {4, 4}}}, "deep-sleep", algorithm::minimal);
+  s.jobs[0].messages = 2;
+  const std::string alone = result_of(s, 1);
+  EXPECT_EQ(result_of(s, 16), alone);
+  EXPECT_EQ(result_of(s, most_parts), alone);
+}
+
+TEST(threads, all_end_when_a_simulation_is_stopped_or_interrupted) {
+  simulation s = dense("torus", {{"dimensions", {4, 4}}}, "active", algorithm::minimal);
+  s.jobs[0].messages = 0;
+  s.end = 1'000'000'000'000'000;
+  s.threads = 3;
+  picoseconds seen = 0;
+  const result r = simulate(s, [&](const state_of_run& state) {
+    seen = state.now;
+    return false;
+  });
+  EXPECT_TRUE(r.stopped);
+  EXPECT_EQ(r.ended, seen);
+  EXPECT_GT(r.packets, 0U);
+  EXPECT_THROW((void)simulate(s,
+                              [](const state_of_run& state) -> bool {
+                                if (state.events > 0) throw std::runtime_error("interrupted");
+                                return true;
+                              }),
+               std::runtime_error);
+}
+
+TEST(threads, simulate_a_program_alone_and_say_so) {
+  simulation s = dense("torus", {{"dimensions", {4, 4}}}, "active", algorithm::minimal);
+  s.jobs[0].make = [](const job_setup& setup) { return find_workload("uniform").make(setup); };  // may be one
+  s.threads = 2;
+  const result r = simulate(s, {});
+  EXPECT_EQ(r.threads, 1U);
+  ASSERT_FALSE(r.jobs[0].remarks.empty());
+  EXPECT_EQ(r.jobs[0].remarks.back(), "simulated by one thread, because programs cannot use several");
+}
+
+TEST(message_numbers, are_used_again_by_the_part_that_took_them) {
+  message_store store;
+  message_numbers one(store, 0), other(store, 1);
+  const std::uint32_t first = one.take();
+  const std::uint32_t second = other.take();
+  EXPECT_NE(first, second);
+  EXPECT_EQ(store[second].made_by, 1U);
+  const message_record* const before = &store[first];
+  for (std::uint32_t i = 0; i < 3U << message_store::chunk_bits; ++i) (void)other.take();
+  EXPECT_EQ(&store[first], before);
+  one.put_back(first);
+  EXPECT_EQ(one.take(), first);
+}
+
+}  // namespace
+}  // namespace lull::netsim
