@@ -3,11 +3,13 @@
 // that made it, which alone uses it again.
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <vector>
 
+#include "netsim/network/network_state.hpp"
 #include "netsim/workload/workload.hpp"
 
 namespace lull::netsim {
@@ -22,23 +24,26 @@ struct alignas(64) message_record {
 class message_store {
  public:
   static constexpr unsigned chunk_bits = 16;
+  static constexpr std::size_t chunk_size = std::size_t{1} << chunk_bits;
   message_store() : chunks_(std::size_t{1} << (32 - chunk_bits)) {}
   message_record& operator[](std::uint32_t index) {
-    return chunks_[index >> chunk_bits][index & ((std::uint32_t{1} << chunk_bits) - 1)];
+    return chunks_[index >> chunk_bits].get()[index & ((std::uint32_t{1} << chunk_bits) - 1)];
   }
   void prefetch(std::uint32_t index) { __builtin_prefetch(&(*this)[index], 1); }
   // Returns the first number of a new chunk. Any part may call this at any time; another learns of the numbers later, by
   // what synchronises the parts.
   std::uint32_t add_chunk() {
     const std::uint32_t chunk = made_.fetch_add(1, std::memory_order_relaxed);
-    if (chunk + 1 >= chunks_.size()) throw std::bad_alloc();            // the last has the number `nowhere`
-    chunks_[chunk] = std::make_unique_for_overwrite<message_record[]>(  // NOLINT(modernize-avoid-c-arrays)
-        std::size_t{1} << chunk_bits);
+    if (chunk + 1 >= chunks_.size()) throw std::bad_alloc();  // the last has the number `nowhere`
+    chunks_[chunk].reset(large<message_record>().allocate(chunk_size));
     return chunk << chunk_bits;
   }
 
  private:
-  std::vector<std::unique_ptr<message_record[]>> chunks_;  // NOLINT(modernize-avoid-c-arrays)
+  struct release {
+    void operator()(message_record* chunk) const { large<message_record>().deallocate(chunk, chunk_size); }
+  };
+  std::vector<std::unique_ptr<message_record, release>> chunks_;  // in huge pages: they are read in no order
   std::atomic<std::uint32_t> made_{0};
 };
 

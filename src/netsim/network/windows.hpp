@@ -141,7 +141,7 @@ class windows {
     of_each_kind first{};
   };
 
-  void append(kind k, unsigned window, const event& e) {
+  [[gnu::always_inline]] void append(kind k, unsigned window, const event& e) {
     slot& s = slots_[k][window];
     if (s.at == s.end) [[unlikely]]
       add_chunk(s, window);
