@@ -54,10 +54,9 @@ class core {
         power_(policy_of(asked_.power), links_.count()),
         reluctance_(static_cast<picoseconds>(asked_.routing.reluctance * static_cast<double>(power_.wake_delay()))),
         queue_(topology_.switches(), links_.window_bits()),
-        random_(shared.random),
-        messages_(shared.messages),
-        numbers_(shared.messages, part),
-        injectors_(shared.injectors),
+        random_(shared.random.data()),
+        messages_(shared.messages, part),
+        injectors_(shared.injectors.data()),
         deliveries_(asked_) {}
 
   // Simulates, in step with the other parts, until all have ended; returns whether `shown` has stopped it.
@@ -125,7 +124,7 @@ class core {
   void schedule_computed(std::uint32_t node, picoseconds at);
   void begin();
   void post(const port& o, std::uint32_t index, picoseconds at);
-  void post_credit(const packet& p, std::uint32_t what, picoseconds at);
+  void post_credit(packet& p, std::uint32_t what, picoseconds at);
   void give_up(std::uint32_t message);
   void collect_mail();
   [[nodiscard]] mailbox& mail_to(unsigned part) { return shared_.mail_of(mail_set_, part_, part); }
@@ -141,11 +140,10 @@ class core {
   link_power power_;
   picoseconds reluctance_;
   windows queue_;
-  std::vector<generator>& random_;
+  generator* random_;  // by switch
   pool<packet> packets_;
-  message_store& messages_;
-  message_numbers numbers_;
-  std::vector<injector>& injectors_;
+  messages_of_part messages_;
+  injector* injectors_;  // by node
   deliveries deliveries_;
   full_counts full_;
   unsigned mail_set_ = 0;                           // that this part writes now
@@ -236,9 +234,9 @@ void core<Self, T>::serve_node(link_id out) {
   if (i.unsent == 0) {
     const picoseconds created = traffic_.next_at(node);
     if (created == never || created + asked_.network.nic_delay > now_) return schedule_node(node);
-    i.message = numbers_.take();
+    i.message = messages_.take();
     ++created_;
-    message& m = messages_[i.message].is = traffic_.take(node);
+    message& m = messages_[i.message] = traffic_.take(node);
     const endpoint to = topology_.attach_point(m.to);
     i.unsent = m.bytes;
     i.path = {.to_switch = to.id, .key = pair_key(node, m.to), .to_port = to.port};
@@ -333,7 +331,6 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
   if constexpr (!from_node) {
     if (o.leads_to != 0) [[unlikely]]
       return post(o, index, there);
-    p.sent_by = 0;
   }
   queue_.template schedule<windows::packets>(there, o.far_lp, 0, o.far, index);
 }
@@ -342,7 +339,7 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
 template <class Self, topology_shape T>
 void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
   const packet& p = packets_[index];
-  message& m = messages_[p.message].is;
+  message& m = messages_[p.message];
   const picoseconds done = at + asked_.network.nic_delay;
   if (deliveries_.delivered(p, m, at, done)) {
     schedule_computed(m.to, traffic_.arrived(m, done));

@@ -48,7 +48,7 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   void route(std::span<const event> arriving, std::span<const event> timing);
   void handle(const event& timer);
   void arrive(link_id in, std::uint32_t index);
-  void release(const packet& p);
+  void release(packet& p);
   void append(link_id out, unsigned channel, std::uint32_t index);
   void serve_when_due(link_id out);
   void serve(link_id out);
@@ -152,7 +152,7 @@ void explicit_queues<T>::arrive(link_id in, std::uint32_t index) {
 // The packet moves on inside the switch. Its space in the input buffer is free when its tail has arrived, and its
 // sender learns of it when the credit has travelled back.
 template <topology_shape T>
-void explicit_queues<T>::release(const packet& p) {
+void explicit_queues<T>::release(packet& p) {
   const picoseconds at = std::max(now_, p.tail) + asked_.network.credit_delay + asked_.network.cable_delay;
   const std::uint32_t what = std::uint32_t{p.channel} << 24U | static_cast<std::uint32_t>(p.bytes);
   if (p.sent_by != 0) [[unlikely]]

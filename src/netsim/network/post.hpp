@@ -29,9 +29,9 @@ template <class Self, topology_shape T>
 }
 
 template <class Self, topology_shape T>
-[[gnu::noinline]] void core<Self, T>::post_credit(const packet& p, std::uint32_t what, picoseconds at) {
+[[gnu::noinline]] void core<Self, T>::post_credit(packet& p, std::uint32_t what, picoseconds at) {
   constexpr std::size_t ahead = 16;
-  auto& credits = mail_to(p.sent_by - 1U).credits;
+  auto& credits = mail_to(std::exchange(p.sent_by, std::uint8_t{0}) - 1U).credits;
   __builtin_prefetch(credits.data() + credits.size() + ahead, 1);
   credits.push_back({at, p.in, what});
   // Its sender may wait for it, and is then served in that window.
@@ -40,9 +40,9 @@ template <class Self, topology_shape T>
 
 template <class Self, topology_shape T>
 void core<Self, T>::give_up(std::uint32_t message) {
-  const std::uint32_t part = messages_[message].made_by;
+  const std::uint32_t part = messages_.maker(message);
   if (part == part_)
-    numbers_.put_back(message);
+    messages_.put_back(message);
   else
     mail_to(part).messages.push_back(message);
 }
@@ -73,7 +73,7 @@ void core<Self, T>::collect_mail() {
     }
     if constexpr (Self::has_channels)
       for (const mailbox::credit& c : mail.credits) self().return_credit(c.in, c.what, c.at);
-    for (const std::uint32_t message : mail.messages) numbers_.put_back(message);
+    for (const std::uint32_t message : mail.messages) messages_.put_back(message);
   }
   mail_set_ ^= 1U;
   for (unsigned to = 0; to < shared_.parts; ++to) mail_to(to).clear();

@@ -32,6 +32,7 @@ struct shared_network {
                 if (shown) (void)shown({0, 0, 0, 0});
               }),
         jobs(wanted, network.nodes()),
+        messages(part_count),
         injectors(network.nodes()),
         part_of(part_count == 1 ? std::vector<std::uint8_t>(network.switches()) : divide(network, part_count)),
         meeting(part_count),

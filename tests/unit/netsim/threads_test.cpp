@@ -103,16 +103,16 @@ TEST(threads, simulate_a_program_alone_and_say_so) {
   EXPECT_EQ(r.jobs[0].remarks.back(), "simulated by one thread, because programs cannot use several");
 }
 
-TEST(message_numbers, are_used_again_by_the_part_that_took_them) {
-  message_store store;
-  message_numbers one(store, 0), other(store, 1);
+TEST(messages_of_part, are_used_again_by_the_part_that_took_them) {
+  message_store store(2);
+  messages_of_part one(store, 0), other(store, 1);
   const std::uint32_t first = one.take();
   const std::uint32_t second = other.take();
   EXPECT_NE(first, second);
-  EXPECT_EQ(store[second].made_by, 1U);
-  const message_record* const before = &store[first];
+  EXPECT_EQ(one.maker(second), 1U);
+  const message* const before = &one[first];
   for (std::uint32_t i = 0; i < 3U << message_store::chunk_bits; ++i) (void)other.take();
-  EXPECT_EQ(&store[first], before);
+  EXPECT_EQ(&one[first], before);
   one.put_back(first);
   EXPECT_EQ(one.take(), first);
 }
