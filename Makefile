@@ -192,9 +192,9 @@ sanitize: $(VENV)/develop
 	@echo "==> tests with ASan and UBSan"
 	@LD_LIBRARY_PATH=$(CURDIR)/build/asan/src/stage/blocks ctest --preset asan --progress -R '^(base|meter|regions|wait|job|fabric|stage)\.|$(programs)'
 	@echo "==> building with TSan"
-	@cmake --preset tsan > build/tsan.log && cmake --build build/tsan --target run_tests >> build/tsan.log || { tail -40 build/tsan.log; exit 1; }
+	@cmake --preset tsan > build/tsan.log && cmake --build build/tsan --target run_tests test_netsim >> build/tsan.log || { tail -40 build/tsan.log; exit 1; }
 	@echo "==> tests with TSan"
-	@ctest --preset tsan --progress -R '$(programs)'
+	@ctest --preset tsan --progress -R '^netsim\.(netsim\.any_number_of_threads|threads|a_deadlock|an_error_in_one_thread)$$|$(programs)'
 
 # clang-tidy looks at what a change concerns (scripts/touched says how that is found): make lint BASE=COMMIT; lint-all: at everything.
 lint: checks

@@ -1,8 +1,9 @@
 // The description and the result of a simulation: plain data, in SI units scaled to whole numbers (picoseconds, bytes).
 //
 // `simulate` runs one simulation to its end, in the calling thread and those that it starts. The result depends on its
-// argument alone, except for the number of threads: the same simulation gives the same result, bit for bit. It throws lull::usage_error, which names the key in the user's file,
-// if the description contradicts itself, and lull::error if the network deadlocks.
+// argument alone, except for the number of threads: the same simulation gives the same result, bit for bit. It throws
+// lull::usage_error, which names the key in the user's file, if the description contradicts itself, and lull::error if
+// the network deadlocks.
 #pragma once
 #include <cstdint>
 #include <functional>

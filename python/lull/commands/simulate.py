@@ -33,7 +33,9 @@ from lull.base.terminal import output
     "--sweep", metavar="SWEEP.toml", type=click.Path(path_type=Path), help="Simulate every point of a matrix."
 )
 @click.option(
-    "--workers", type=click.IntRange(min=1), help="Simulations of a sweep that run at a time.  [default: one per core]"
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Simulations of a sweep that run at a time.  [default: one per core or, with threads, fewer]",
 )
 @click.option(
     "--dask", metavar="WHERE", help="Run a sweep with Dask: the address of a scheduler, local, or slurm:FILE.toml."

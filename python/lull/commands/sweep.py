@@ -44,13 +44,14 @@ def run_sweep(
         plots: Folder for plots.
         baseline: Whether to add the points with links always active.
         as_json: Print rows as JSON instead of a table.
-        number: Simulations at a time; None: one per core.
+        number: Simulations at a time; None: as many as have a core for each of their threads.
         dask: Where Dask runs the simulations; None: in processes on this machine.
         fresh: Whether to start again.
     """
     sweep = read_sweep(path, assignments, baseline)
     folder = out or Path("results") / f"sweep-{sweep.name}"
-    cores = number or len(os.sched_getaffinity(0))
+    threads = max(point.description.content.get("threads", 1) for point in sweep.points)
+    at_once = number or max(1, len(os.sched_getaffinity(0)) // threads)
     command = ["lull", "simulate", "--sweep", str(path), *(w for one in assignments for w in ("--set", one))]
     with StudyState(folder, all_results) as state:
         if words := take_up(state, beginning(sweep), False if fresh else None):
@@ -58,7 +59,7 @@ def run_sweep(
         with Interrupts() as interrupts:
             tasks = tasks_left(sweep, state)
             if tasks:
-                run_tasks(tasks, _workers(dask, min(cores, len(tasks))), partial(keep, state), interrupts)
+                run_tasks(tasks, _workers(dask, min(at_once, len(tasks))), partial(keep, state), interrupts)
             elif all((folder / point.name).exists() for point in sweep.points):
                 print(f"lull: the sweep in {folder} is complete; --fresh runs it again", file=sys.stderr)
             write_records(sweep, state, command)

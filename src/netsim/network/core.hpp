@@ -13,7 +13,6 @@
 // from the next window on. An engine simulates one part of a network (parts.hpp), in its own thread if there are several.
 #pragma once
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -59,8 +58,11 @@ class core {
         injectors_(shared.injectors.data()),
         deliveries_(asked_) {}
 
-  // Simulates, in step with the other parts, until all have ended; returns whether `shown` has stopped it.
-  bool run(const progress& shown);
+  // In turns with the other parts (turns.hpp): begins, and then simulates each window that some part wants.
+  void begin();
+  void simulate(std::int64_t window);
+  // The first window in which this part has an event, or has caused one in another; windows::no_window: none.
+  [[nodiscard]] std::int64_t wanted() { return std::min(queue_.next(), first_posted_); }
 
   // After the run.
   [[nodiscard]] std::size_t packets_left() const { return packets_.used(); }
@@ -122,7 +124,6 @@ class core {
   void advance_service(link_id out, picoseconds at, std::uint32_t lp);
   void schedule_node(std::uint32_t node);
   void schedule_computed(std::uint32_t node, picoseconds at);
-  void begin();
   void post(const port& o, std::uint32_t index, picoseconds at);
   void post_credit(packet& p, std::uint32_t what, picoseconds at);
   void give_up(std::uint32_t message);
@@ -365,31 +366,12 @@ void core<Self, T>::begin() {
 }
 
 template <class Self, topology_shape T>
-bool core<Self, T>::run(const progress& shown) {
-  using clock = std::chrono::steady_clock;
-  constexpr auto between = std::chrono::milliseconds(100);
-  auto show_at = clock::now() + between;
-  begin();
-  std::uint64_t look_at = 0;
-  bool stopped = false;
-  for (unsigned opened = 0;; ++opened) {
-    if (opened % 64 == 0) shared_.meeting.report(part_, events_, deliveries_.messages_done());
-    const std::int64_t wanted = stopped ? rendezvous::stop : std::min(queue_.next(), first_posted_);
-    const std::int64_t window = shared_.meeting.least(part_, wanted);
-    if (window == rendezvous::stop) return stopped;
-    if (window == windows::no_window || window << links_.window_bits() > asked_.end) return false;
-    if (shared_.parts > 1) collect_mail();
-    queue_.open(window);
-    if (asked_.end - queue_.begin() < queue_.length()) queue_.cut_off(asked_.end);
-    act_by_lp();
-    events_ += queue_.count(windows::packets);
-    if (!shown || (events_ < look_at && opened % 256 != 0)) continue;  // another part may have all the events
-    look_at = events_ + 16384;
-    if (clock::now() < show_at) continue;
-    show_at = clock::now() + between;
-    shared_.meeting.report(part_, events_, deliveries_.messages_done());
-    stopped = !shown({queue_.begin(), shared_.meeting.events(), shared_.meeting.messages(), traffic_.expected()});
-  }
+void core<Self, T>::simulate(std::int64_t window) {
+  if (shared_.parts > 1) collect_mail();
+  queue_.open(window);
+  if (asked_.end - queue_.begin() < queue_.length()) queue_.cut_off(asked_.end);
+  act_by_lp();
+  events_ += queue_.count(windows::packets);
 }
 
 template <class Self, topology_shape T>

@@ -6,14 +6,18 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "netsim/network/eager_queues.hpp"
 #include "netsim/network/explicit_queues.hpp"
+#include "netsim/network/turns.hpp"
 
 namespace lull::netsim {
 
@@ -30,54 +34,111 @@ class parts_of {
     for (unsigned part = 0; part < threads; ++part) parts_.push_back(std::make_unique<Model>(shared_, part));
   }
 
-  // The calling thread simulates the first part, and calls `shown`.
+  // The calling thread is one of those that simulate, and the one that calls `shown`.
   result run(const progress& shown);
   [[nodiscard]] const std::vector<std::unique_ptr<Model>>& parts() const { return parts_; }
 
  private:
+  using clock = std::chrono::steady_clock;
+  void alone(const progress& shown);
+  void together(const progress& shown, std::vector<double>& cpu);  // fills in the CPU time of each thread
+  void show(const Model& part, std::uint64_t events, std::uint64_t messages, const progress& shown);
   void report_if_stuck() const;
-  [[nodiscard]] result outcome(bool stopped);
+  [[nodiscard]] result outcome();
 
   double began_;
   shared_network<T> shared_;
   std::vector<std::unique_ptr<Model>> parts_;
+  bool stopped_ = false;  // by `shown`
+  // For the thread that calls it.
+  std::uint64_t look_at_ = 0;  // the number of events at which to read the clock
+  unsigned windows_ = 0;
+  clock::time_point show_at_ = clock::now() + std::chrono::milliseconds(100);
 };
 
 template <class Model, topology_shape T>
 result parts_of<Model, T>::run(const progress& shown) {
-  using clock = std::chrono::steady_clock;
   const double ready = cpu_seconds();
   const clock::time_point loop_began = clock::now();
   std::vector<double> cpu(parts_.size());
-  std::vector<std::exception_ptr> failures(parts_.size());
-  bool stopped = false;
-  const auto simulate_part = [&](unsigned part) {
-    const own_core core(part, shared_.parts);
-    const double from = cpu_seconds();
-    try {
-      const bool by_it = parts_[part]->run(part == 0 ? shown : progress{});
-      if (part == 0) stopped = by_it;
-    } catch (...) {
-      failures[part] = std::current_exception();
-      (void)shared_.meeting.least(part, rendezvous::stop);  // the others wait there
-    }
-    cpu[part] = cpu_seconds() - from;
-  };
-  {
-    std::vector<std::jthread> others;
-    others.reserve(parts_.size() - 1);
-    for (unsigned part = 1; part < parts_.size(); ++part) others.emplace_back(simulate_part, part);
-    simulate_part(0);
+  if (parts_.size() == 1) {
+    alone(shown);
+    cpu[0] = cpu_seconds() - ready;
+  } else {
+    together(shown, cpu);
   }
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
-  if (!stopped && shared_.asked.end == never) report_if_stuck();
+  if (!stopped_ && shared_.asked.end == never) report_if_stuck();
   const std::chrono::duration<double> loop_took = clock::now() - loop_began;
-  result r = outcome(stopped);
+  result r = outcome();
   r.setup_cpu_s = ready - began_;
   r.loop_wall_s = loop_took.count();
   for (const double s : cpu) r.loop_cpu_s += s;
   return r;
+}
+
+template <class Model, topology_shape T>
+void parts_of<Model, T>::alone(const progress& shown) {
+  Model& part = *parts_.front();
+  part.begin();
+  for (std::int64_t window; !stopped_ && (window = part.wanted()) <= shared_.last_window;) {
+    part.simulate(window);
+    show(part, part.events(), part.delivered().messages_done(), shown);
+  }
+}
+
+template <class Model, topology_shape T>
+void parts_of<Model, T>::together(const progress& shown, std::vector<double>& cpu) {
+  turns in_turns(shared_.parts, shared_.last_window);
+  std::vector<std::exception_ptr> failures(parts_.size());
+  const auto simulate_as = [&](unsigned thread) {
+    const own_core core(thread, shared_.parts);
+    const double from = cpu_seconds();
+    in_turns.take(thread, [&](unsigned number, std::int64_t window) {
+      Model& part = *parts_[number];
+      try {
+        if (window == turns::preparation) {
+          part.begin();
+        } else {
+          part.simulate(window);
+          in_turns.report(number, part.events(), part.delivered().messages_done());
+          if (thread == 0) show(part, in_turns.events(), in_turns.messages(), shown);
+          if (thread == 0 && stopped_) return turns::stop;
+        }
+        return part.wanted();
+      } catch (...) {
+        failures[number] = std::current_exception();
+        return turns::stop;
+      }
+    });
+    cpu[thread] = cpu_seconds() - from;
+  };
+  {
+    std::vector<std::jthread> others;
+    others.reserve(parts_.size() - 1);
+    try {
+      while (others.size() + 1 < parts_.size())
+        others.emplace_back(simulate_as, static_cast<unsigned>(others.size() + 1));
+    } catch (const std::system_error&) {
+      in_turns.abandon();
+      throw error("simulate the network",
+                  fmt::format("thread {} of {} cannot be started", others.size() + 1, parts_.size()),
+                  "set threads to fewer, or raise the limit of processes (ulimit -u)");
+    }
+    simulate_as(0);
+  }
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
+// Calls `shown` if it is time. `events` and `messages` of all parts so far.
+template <class Model, topology_shape T>
+void parts_of<Model, T>::show(const Model& part, std::uint64_t events, std::uint64_t messages, const progress& shown) {
+  constexpr auto between = std::chrono::milliseconds(100);
+  if (!shown || (events < look_at_ && ++windows_ % 256 != 0)) return;
+  look_at_ = events + 16384;
+  if (clock::now() < show_at_) return;
+  show_at_ = clock::now() + between;
+  stopped_ = !shown({part.window_begin(), events, messages, shared_.jobs.expected()});
 }
 
 template <class Model, topology_shape T>
@@ -93,7 +154,7 @@ void parts_of<Model, T>::report_if_stuck() const {
 }
 
 template <class Model, topology_shape T>
-result parts_of<Model, T>::outcome(bool stopped) {
+result parts_of<Model, T>::outcome() {
   Model& first = *parts_.front();
   for (std::size_t part = 1; part < parts_.size(); ++part) first.delivered().add(parts_[part]->delivered());
   const network_state& links = shared_.links;
@@ -103,12 +164,12 @@ result parts_of<Model, T>::outcome(bool stopped) {
     r.events += part->events();
     r.messages_created += part->messages_created();
   }
-  r.stopped = stopped;
+  r.stopped = stopped_;
   r.threads = static_cast<unsigned>(parts_.size());
   r.virtual_channels = links.channels();
   r.fifo = !Model::has_channels;
   r.window = first.window_length();
-  r.ended = stopped ? first.window_begin() : asked.end != never ? asked.end : first.delivered().last;
+  r.ended = stopped_ ? first.window_begin() : asked.end != never ? asked.end : first.delivered().last;
   r.policy = first.policy();
   r.links.reserve(links.count());
   for (link_id link = 0; link < links.count(); ++link) {

@@ -1,5 +1,5 @@
-// A network divided among threads: which switch belongs to which part, what parts send each other, and how they keep in
-// step.
+// A network divided among threads: which switch belongs to which part, and what parts send each other; turns.hpp keeps
+// them in step.
 //
 // Each thread simulates a *part*: some logical processes, with a queue, pools and counters of its own. All parts handle
 // the same window at the same time. What happens in a window has an effect on other logical processes in a later one, so
@@ -11,9 +11,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -87,73 +85,6 @@ class own_core {
  private:
   cpu_set_t before_;
   bool pinned_ = false;
-};
-
-// Where parts wait for each other after each window. A waiting thread polls for a while and then sleeps. It polls the
-// less the more often it has slept in vain, so that more threads than free cores only take longer.
-class rendezvous {
- public:
-  static constexpr std::int64_t stop = std::numeric_limits<std::int64_t>::min();
-  explicit rendezvous(unsigned parts) : seats_(parts) {}
-
-  // Waits until all parts have come; returns the least value that they bring. `stop` therefore makes all stop.
-  std::int64_t least(unsigned part, std::int64_t value) {
-    if (seats_.size() == 1) return value;
-    seat& own = seats_[part];
-    const std::uint32_t turn = own.turn.load(std::memory_order_relaxed) + 1;
-    // A part may be one turn ahead of another that still reads.
-    own.values[turn % 2] = value;
-    own.turn.store(turn);  // sequentially consistent: what follows looks for sleepers
-    own.turn.notify_all();
-    for (const seat& other : seats_) {
-      await(other, turn, own.polls);
-      value = std::min(value, other.values[turn % 2]);
-    }
-    return value;
-  }
-
-  // What a part has done so far, for the display of progress.
-  void report(unsigned part, std::uint64_t events, std::uint64_t messages) {
-    seats_[part].events.store(events, std::memory_order_relaxed);
-    seats_[part].messages.store(messages, std::memory_order_relaxed);
-  }
-  [[nodiscard]] std::uint64_t events() const { return sum(&seat::events); }
-  [[nodiscard]] std::uint64_t messages() const { return sum(&seat::messages); }
-
- private:
-  static constexpr unsigned least_polls = 16, most_polls = 1024;  // some 20 us
-  struct alignas(128) seat {
-    std::atomic<std::uint32_t> turn{0};
-    unsigned polls = most_polls;  // before it sleeps
-    std::array<std::int64_t, 2> values{};
-    std::atomic<std::uint64_t> events{0}, messages{0};
-  };
-  static void await(const seat& other, std::uint32_t turn, unsigned& polls) {
-    const auto has_come = [&] { return other.turn.load(std::memory_order_acquire) != turn - 1; };
-    if (has_come()) return;
-    for (unsigned polled = 0; polled < polls; ++polled) {
-      pause();
-      if (!has_come()) continue;
-      polls = std::min(polls + polls / 4, most_polls);
-      return;
-    }
-    polls = std::max(polls / 2, least_polls);
-    while (!has_come()) other.turn.wait(turn - 1, std::memory_order_acquire);
-  }
-  static void pause() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("isb");
-#endif
-  }
-  [[nodiscard]] std::uint64_t sum(std::atomic<std::uint64_t> seat::*count) const {
-    std::uint64_t all = 0;
-    for (const seat& s : seats_) all += (s.*count).load(std::memory_order_relaxed);
-    return all;
-  }
-
-  std::vector<seat> seats_;
 };
 
 // The part of each switch. Switches with nodes are divided in order of number, by their ports; each other switch joins

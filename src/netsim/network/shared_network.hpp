@@ -35,7 +35,7 @@ struct shared_network {
         messages(part_count),
         injectors(network.nodes()),
         part_of(part_count == 1 ? std::vector<std::uint8_t>(network.switches()) : divide(network, part_count)),
-        meeting(part_count),
+        last_window(wanted.end >> links.window_bits()),
         mail(std::size_t{2} * part_count * part_count) {
     if (parts > 1) links.divide(part_of);
     // Seeds are drawn, since generators with seeds at equal distances would draw the same numbers.
@@ -57,7 +57,7 @@ struct shared_network {
   std::vector<injector> injectors;
   std::vector<generator> random;      // by switch, so that the draws of one do not depend on the others
   std::vector<std::uint8_t> part_of;  // of each switch
-  rendezvous meeting;
+  std::int64_t last_window;           // that is simulated
   std::vector<mailbox> mail;
 };
 

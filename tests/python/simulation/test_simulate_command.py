@@ -301,9 +301,10 @@ def test_explain_lists_every_key_with_its_default(net: Lull):
         assert words in shown
 
 
-def test_ctrl_c_ends_it_and_leaves_nothing(lull: Lull):
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_ctrl_c_ends_it_and_leaves_nothing(lull: Lull, threads: str):
     (lull.folder / "net.toml").write_text(LONG)
-    running = lull.start("simulate", "net.toml", "--out", "out")
+    running = lull.start("simulate", "net.toml", "--out", "out", "--threads", threads)
     assert wait_until(lambda: cpu_s(running.pid) > 2), "it does not simulate"
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=TIMEOUT_S)

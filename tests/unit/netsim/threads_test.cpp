@@ -1,11 +1,19 @@
 // Threads that simulate one network together give the result of one thread, to the bit, whatever their number.
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "netsim/network/message_store.hpp"
 #include "netsim/network/parts.hpp"
 #include "netsim/random_simulations.hpp"
@@ -92,6 +100,35 @@ TEST(threads, all_end_when_a_simulation_is_stopped_or_interrupted) {
                               }),
                std::runtime_error);
 }
+
+#if !defined(__SANITIZE_THREAD__)
+// Limits the memory so that the stack of one more thread fits, but not of two.
+[[noreturn]] void simulate_without_room_for_threads(const simulation& s) {
+  constexpr std::size_t stack = std::size_t{1} << 30U;
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t limit = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + stack + stack / 2;
+  const rlimit both{limit, limit};
+  pthread_attr_t large;
+  pthread_attr_init(&large);
+  pthread_attr_setstacksize(&large, stack);
+  if (pthread_setattr_default_np(&large) != 0 || setrlimit(RLIMIT_AS, &both) != 0) std::exit(2);
+  try {
+    (void)simulate(s, {});
+  } catch (const error& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    std::exit(1);
+  }
+  std::exit(0);
+}
+
+TEST(threads, that_cannot_all_be_started_are_an_error_and_end) {
+  simulation s = dense("torus", {{"dimensions", {4, 4}}}, "active", algorithm::minimal);
+  s.threads = 4;
+  EXPECT_EXIT(simulate_without_room_for_threads(s), testing::ExitedWithCode(1),
+              "simulate the network: thread 2 of 4 cannot be started; set threads to fewer");
+}
+#endif
 
 TEST(threads, simulate_a_program_alone_and_say_so) {
   simulation s = dense("torus", {{"dimensions", {4, 4}}}, "active", algorithm::minimal);
