@@ -194,7 +194,7 @@ sanitize: $(VENV)/develop
 	@echo "==> building with TSan"
 	@cmake --preset tsan > build/tsan.log && cmake --build build/tsan --target run_tests test_netsim >> build/tsan.log || { tail -40 build/tsan.log; exit 1; }
 	@echo "==> tests with TSan"
-	@ctest --preset tsan --progress -R '^netsim\.(netsim\.any_number_of_threads|threads|a_deadlock|an_error_in_one_thread)$$|$(programs)'
+	@ctest --preset tsan --progress -R '^netsim\.(netsim\.any_number_of_threads|netsim\.savings|threads|a_deadlock|an_error_in_one_thread)$$|$(programs)'
 
 # clang-tidy looks at what a change concerns (scripts/touched says how that is found): make lint BASE=COMMIT; lint-all: at everything.
 lint: checks

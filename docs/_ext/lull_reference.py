@@ -270,6 +270,7 @@ def simulate_toml() -> str:
         ]
         heading = {
             "": "## Above all tables",
+            "savings": "## savings\n\nOne `[[savings]]` for each power mode whose saving without waits Lull computes.",
             "jobs": "## jobs\n\nOne `[[jobs]]` for each.",
         }.get(one.name, f"## {one.name}")
         parts.append(f"{heading}\n\n{table(['key', 'default', 'allowed', 'meaning'], rows)}")

@@ -2,15 +2,18 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -307,6 +310,19 @@ void bind_topologies(nb::module_& m) {
       "name"_a, "parameters"_a, "The cables between switches, and the switch of each node.");
 }
 
+std::map<std::string, double> shares_of(const netsim::link_policy& p) {
+  return {{"deep sleep", p.deep_share}, {"fast wake", p.fast_share}, {"slow rate", p.slow_share}};
+}
+
+// Per kind of links, as in link_columns: picoseconds in deep sleep and in fast wake, and wake-ups.
+std::vector<std::tuple<double, double, std::uint64_t>> sums_of(
+    const std::array<netsim::rest_of_links, netsim::link_kinds>& group) {
+  std::vector<std::tuple<double, double, std::uint64_t>> sums;
+  for (const netsim::rest_of_links& r : group)
+    sums.emplace_back(static_cast<double>(r.deep), static_cast<double>(r.fast), r.wakes);
+  return sums;
+}
+
 void bind_results(nb::module_& m) {
   using netsim::histogram;
   using netsim::job_result;
@@ -355,6 +371,11 @@ void bind_results(nb::module_& m) {
       .def_ro("memory_messages", &job_result::memory_messages)
       .def_ro("memory_bytes", &job_result::memory_bytes)
       .def_ro("remarks", &job_result::remarks);
+  using netsim::saving;
+  nb::class_<saving>(m, "SimulatedSaving", "What a power mode would have saved if its wake-ups delayed no packet.")
+      .def_prop_ro("used", [](const saving& s) { return sums_of(s.rest.used); })
+      .def_prop_ro("unused", [](const saving& s) { return sums_of(s.rest.unused); })
+      .def_prop_ro("shares", [](const saving& s) { return shares_of(s.policy); });
   nb::class_<result>(m, "Simulated", "The result of a simulation.")
       .def_ro("ended_ps", &result::ended)
       .def_ro("events", &result::events)
@@ -388,11 +409,14 @@ void bind_results(nb::module_& m) {
                      return jobs;
                    })
       .def_prop_ro("links", [](const result& r) { return columns_of(r.links); })
-      .def_prop_ro("shares", [](const result& r) {
-        const netsim::link_policy& p = r.policy;
-        return std::map<std::string, double>{
-            {"deep sleep", p.deep_share}, {"fast wake", p.fast_share}, {"slow rate", p.slow_share}};
-      });
+      .def_prop_ro("savings",
+                   [](nb::handle self) {
+                     nb::list savings;
+                     for (const saving& s : nb::cast<const result&>(self).savings)
+                       savings.append(nb::cast(&s, nb::rv_policy::reference_internal, self));
+                     return savings;
+                   })
+      .def_prop_ro("shares", [](const result& r) { return shares_of(r.policy); });
 }
 
 }  // namespace

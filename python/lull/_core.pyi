@@ -355,6 +355,13 @@ class SimulatedJob:
     memory_bytes: int
     remarks: list[str]
 
+class SimulatedSaving:
+    """What a power mode would have saved if its wake-ups delayed no packet, by kind of links (SimulatedLinks.kind)."""
+
+    used: list[tuple[float, float, int]]  # of links that carried a packet: ps in deep sleep, in fast wake; wake-ups
+    unused: list[tuple[float, float, int]]  # of the others
+    shares: dict[str, float]  # power over active power in each low-power state
+
 class Simulated:
     """The result of a simulation."""
 
@@ -380,6 +387,7 @@ class Simulated:
     hops: NDArray[np.uint64]
     jobs: list[SimulatedJob]
     links: SimulatedLinks
+    savings: list[SimulatedSaving]  # of the power modes in [[savings]]
     shares: dict[str, float]  # power over active power in each low-power state
 
 def read_trace(path: str, iteration: str = "", progress: Callable[[int, int], bool] | None = None) -> None:

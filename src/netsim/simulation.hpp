@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "netsim/power/pauses.hpp"
 #include "netsim/power/power_mode.hpp"
 #include "netsim/routing.hpp"
 #include "netsim/topology.hpp"
@@ -81,10 +82,19 @@ struct simulation {
   network_parameters network;
   routing_parameters routing;
   power_parameters power;
+  // Power modes whose saving is computed from the pauses of this run, in which no packet may wait for a link to wake.
+  std::vector<power_parameters> savings = {};
+  [[nodiscard]] std::vector<link_policy> saving_policies() const;
   std::vector<job> jobs;
   unsigned threads = 1;     // that simulate traffic patterns together, at most; programs take one. Same result
   picoseconds end = never;  // of simulated time
   picoseconds warmup = 0;   // messages created earlier are simulated, but not counted in latencies
+};
+
+// What a power mode would have saved if its wake-ups delayed no packet.
+struct saving {
+  link_policy policy;
+  rest_by_group rest;
 };
 
 struct state_of_run {
@@ -169,7 +179,8 @@ struct result {
   std::vector<std::uint64_t> hops;  // packets by number of links crossed
   std::vector<job_result> jobs;
   std::vector<link_result> links;
-  link_policy policy;  // of all links
+  link_policy policy;                // of all links
+  std::vector<saving> savings = {};  // of simulation::savings
 };
 
 // Calls `shown` about ten times per second of wall time. If it returns false, the simulation ends at once and returns

@@ -26,6 +26,9 @@ from lull.base.terminal import output
 @click.option(
     "--threads", type=click.IntRange(1, 128), help="Threads that simulate one network together: --set threads=N."
 )
+@click.option(
+    "--savings", is_flag=True, help="Also compute what each power mode would save if its wake-ups delayed no packet."
+)
 @click.option("--no-baseline", is_flag=True, help="Do not simulate the same network with links always active.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--explain", is_flag=True, help="Print every key of the file: meaning, default, allowed values.")
@@ -48,6 +51,7 @@ def simulate(
     label: str | None,
     plots: Path | None,
     threads: int | None,
+    savings: bool,
     no_baseline: bool,
     as_json: bool,
     explain: bool,
@@ -76,6 +80,8 @@ def simulate(
                 raise UsageError(
                     "simulate a sweep", f"{name} and --sweep are both given", "name the base in the sweep's file"
                 )
+        if savings:
+            raise UsageError("simulate a sweep", "--savings is for one simulation", "add [[savings]] to its base")
         run_sweep(sweep, assignments, out, plots, not no_baseline, as_json, workers, dask, fresh)
         return
     for named, name in ((workers is not None, "--workers"), (dask is not None, "--dask"), (fresh, "--fresh")):
@@ -83,12 +89,13 @@ def simulate(
             raise UsageError("simulate", f"{name} is for sweeps", "add --sweep SWEEP.toml, or leave it out")
     if file is None:
         raise UsageError("simulate", "no file was named", "name a TOML file; --explain lists its keys")
-    _one(file, assignments, out, label, plots, not no_baseline, as_json)
+    _one(file, assignments, savings, out, label, plots, not no_baseline, as_json)
 
 
 def _one(
     file: Path,
     assignments: tuple[str, ...],
+    savings: bool,
     out: Path | None,
     label: str | None,
     plots: Path | None,
@@ -97,11 +104,16 @@ def _one(
 ) -> None:
     from lull.library.simulated import described
     from lull.record.new_folder import check_free, default_folder
+    from lull.simulation.description import every_saving
     from lull.simulation.progress import SimulationProgress
     from lull.simulation.screen import show
     from lull.simulation.settings_by_key import assigned
 
-    description = described(file, assigned(assignments), label)
+    changes = assigned(assignments)
+    description = described(file, changes, label)
+    if savings and "savings" not in description.description.content:
+        entries = every_saving(description.description.content["power"])
+        description = described(file, {**changes, "savings": entries}, label)
     folder = out or default_folder(description.label, datetime.now())
     check_free(folder)
     with Interrupts() as interrupts:
@@ -111,6 +123,7 @@ def _one(
             )
         interrupts.check("simulate")
         words = ["lull", "simulate", str(file), *(word for one in assignments for word in ("--set", one))]
+        words += ["--savings"] if savings else []
         found = found.save(folder, command=words)
         if plots is not None:
             from lull.simulation.plots import write_plots

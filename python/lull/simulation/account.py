@@ -19,7 +19,7 @@ from lull.base.columns import dtype_of, numbers, texts
 from lull.record import Metric, Model
 from lull.record.model_file import read_model
 from lull.simulation.latency import Latency
-from lull.simulation.result import KINDS, JobResult, Links, Power, ProcessTime, Result
+from lull.simulation.result import KINDS, JobResult, Links, Power, ProcessTime, Result, Saving
 
 SCHEMA: Final = 1
 SIMULATION_FILE = "simulation.json"
@@ -63,6 +63,15 @@ class PowerAccount(Model):
     saved: float  # 1 - share
     states: dict[str, float]  # active, fast wake, deep sleep, slow rate
     wakes: int
+
+
+class SavingAccount(Model):
+    """What a power mode would save if its wake-ups delayed no packet, from the pauses of active links."""
+
+    settings: dict[str, Any]  # its entry in [[savings]], with all defaults that apply
+    power: PowerAccount  # of all links
+    network_power: PowerAccount  # of links between switches
+    used_power: PowerAccount  # of links that carried a packet
 
 
 class TimeAccount(Model):
@@ -133,6 +142,7 @@ class RepeatAccount(Model):
     power: PowerAccount  # of all links
     network_power: PowerAccount  # of links between switches
     used_power: PowerAccount | None = None  # of links that carried a packet; null in older files
+    savings: list[SavingAccount] = Field(default=[])  # of the entries of [[savings]], in their order
     link_use: dict[str, LinkUse]  # by kind: injection, ejection, network
     joules: float | None  # null without power.link_watts
 
@@ -177,6 +187,7 @@ def figures_of(result: Result) -> RepeatAccount:
         power=_power(result.power),
         network_power=_power(result.network_power),
         used_power=_power(result.used_power),
+        savings=[_saving(one) for one in result.savings],
         link_use={name: _use(result.link_use[chosen]) for name, chosen in kinds.items() if chosen.any()},
         joules=result.joules,
     )
@@ -285,6 +296,15 @@ def _latency(of: Latency | None) -> LatencyAccount | None:
 
 def _power(of: Power) -> PowerAccount:
     return PowerAccount(share=of.share, saved=of.saved, states=of.states, wakes=of.wakes)
+
+
+def _saving(of: Saving) -> SavingAccount:
+    return SavingAccount(
+        settings=of.settings,
+        power=_power(of.power),
+        network_power=_power(of.network_power),
+        used_power=_power(of.used_power),
+    )
 
 
 def _job(of: JobResult) -> JobAccount:

@@ -7,6 +7,7 @@ checks it (src/netsim/description). The `content` of a description is the TOML w
 from __future__ import annotations
 
 import codecs
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,37 @@ def always_active(description: Description, asked: str) -> Description:
     content = description.content
     power = {"mode": "active"} | {key: content["power"][key] for key in ("link_watts",) if key in content["power"]}
     return read_description({**content, "power": power}, asked)
+
+
+def waits(description: Description) -> bool:
+    """Whether packets may wait for a link to wake, or be sent at a slower rate."""
+    return description.mode != "active" and description.content["power"].get("wake_delays", True) is not False
+
+
+def without_savings(description: Description, asked: str) -> Description:
+    """The same without the power modes of [[savings]]."""
+    if "savings" not in description.content:
+        return description
+    return read_description({key: value for key, value in description.content.items() if key != "savings"}, asked)
+
+
+def every_saving(power: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Entries of [[savings]] for every mode that lets links sleep, after 0, 1, 2 and 4 times the sleep signalling.
+
+    They have the technology of the checked table [power], if its mode lets links sleep. Hybrid needs a hold: without
+    one it would equal deep sleep.
+    """
+    keys = [key for table in _core.simulation_tables() if table.name == "savings" for key in table.keys]
+    modes = next(key.allowed.split(", ") for key in keys if key.name == "mode")
+    own = ("mode", "hold", "hybrid_hold")
+    technology = {key.name: key.only for key in keys if key.name in power and key.name not in own}
+    entries = []
+    for mode, factor in itertools.product(modes, (0, 1, 2, 4)):
+        if mode == "hybrid" and factor == 0:
+            continue
+        known = {name: power[name] for name, only in technology.items() if mode in only.get("mode", modes)}
+        entries.append({"mode": mode, "hold": f"{factor} Ts", **(known if power["mode"] in modes else {})})
+    return entries
 
 
 def only_with(table: str, key: str) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,22 @@ from typing import Any
 import numpy as np
 
 from lull import _core
+from lull.base.errors import UsageError
 from lull.base.native import native_errors
-from lull.simulation.description import FILES, Description, always_active
+from lull.simulation.description import FILES, Description, always_active, waits, without_savings
 from lull.simulation.latency import PICOSECONDS, latency_of
 from lull.simulation.mapping import place
-from lull.simulation.result import JobResult, Links, ProcessTime, Result, power_of
+from lull.simulation.result import (
+    KINDS,
+    JobResult,
+    Links,
+    Power,
+    ProcessTime,
+    Result,
+    Saving,
+    mean_power,
+    power_of,
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,9 @@ def run(description: Description, asked: str, *, progress: Progress | None = Non
         UsageError: The description contradicts itself.
         LullError: The network deadlocks.
     """
+    if not baseline and "savings" in description.content and waits(description):
+        found = f"savings follow from links that never delay a packet, but power.mode is {description.mode}"
+        raise UsageError(asked, found, "simulate the baseline too, or set power.mode=active or power.wake_delays=false")
     nodes = number_of_nodes(description)
     _read_traces(description, progress)
     placed = place(description, nodes, asked)
@@ -54,9 +68,10 @@ def run(description: Description, asked: str, *, progress: Progress | None = Non
         active = _run_once(always_active(description, asked), placed, nodes, "active links", progress)
         if active.stopped:
             return active
-    result = _run_once(description, placed, nodes, description.mode, progress)
     if active is None:
-        return result
+        return _run_once(description, placed, nodes, description.mode, progress)
+    result = _run_once(without_savings(description, asked), placed, nodes, description.mode, progress)
+    result = replace(result, description=description.content, savings=active.savings)
     jobs = tuple(
         replace(job, active_run_time_s=other.run_time_s) if job.finished and other.finished else job
         for job, other in zip(result.jobs, active.jobs, strict=True)
@@ -148,7 +163,25 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
         used_power=power_of(links, links.used, seconds, found.shares),
         nodes=nodes,
         link_watts=description.link_watts,
+        savings=tuple(
+            _saving(settings, of, links, seconds)
+            for settings, of in zip(description.content.get("savings", []), found.savings, strict=True)
+        ),
     )
+
+
+def _saving(settings: dict[str, Any], found: _core.SimulatedSaving, links: Links, seconds: float) -> Saving:
+    number = [[int((links.used[links.kind == kind] == used).sum()) for kind in range(len(KINDS))] for used in (0, 1)]
+
+    def power(used: tuple[int, ...], kinds: Sequence[int]) -> Power:
+        rows = [(found.unused, found.used)[one][kind] for one in used for kind in kinds]
+        deep_ps, fast_ps, wakes = (sum(row[place] for row in rows) for place in range(3))
+        sums = {"fast wake": fast_ps / PICOSECONDS, "deep sleep": deep_ps / PICOSECONDS, "slow rate": 0.0}
+        counted = sum(number[one][kind] for one in used for kind in kinds)
+        return mean_power(sums, int(wakes), seconds * counted, found.shares)
+
+    every = range(len(KINDS))
+    return Saving(settings, power((0, 1), every), power((0, 1), [KINDS.index("network")]), power((1,), every))
 
 
 def _time(found: _core.ProcessTime | None, processes: int) -> ProcessTime | None:

@@ -12,7 +12,9 @@ from lull import _core
 def show(console: Console) -> None:
     """Print every key of every table."""
     for table in _core.simulation_tables():
-        heading = {"": "above all tables", "jobs": "[[jobs]]"}.get(table.name, f"[{table.name}]")
+        heading = {"": "above all tables", "savings": "[[savings]]", "jobs": "[[jobs]]"}.get(
+            table.name, f"[{table.name}]"
+        )
         shown = Table("key", "default", "allowed", "meaning", pad_edge=False, box=None, padding=(0, 2, 0, 0))
         shown.columns[0].no_wrap = True
         for key in table.keys:

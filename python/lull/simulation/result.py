@@ -58,6 +58,21 @@ class Power:
 
 
 @dataclass(frozen=True)
+class Saving:
+    """What a power mode would save if its wake-ups delayed no packet, from the pauses of active links."""
+
+    settings: dict[str, Any]  # its entry in [[savings]], with all defaults that apply
+    power: Power  # of all links
+    network_power: Power  # of links between switches
+    used_power: Power  # of links that carried a packet
+
+    @property
+    def mode(self) -> str:
+        """The power mode."""
+        return str(self.settings["mode"])
+
+
+@dataclass(frozen=True)
 class ProcessTime:
     """The time of a program's processes by activity, in seconds: the mean over the processes.
 
@@ -132,6 +147,7 @@ class Result:
     used_power: Power  # of links that carried a packet
     nodes: int
     link_watts: float | None
+    savings: tuple[Saving, ...] = ()  # of the entries of [[savings]], in their order
     active: Result | None = field(default=None, repr=False)  # the same with links always active
 
     @property
@@ -173,11 +189,23 @@ def power_of(links: Links, chosen: NDArray[np.bool_], seconds: float, shares: di
         seconds: Simulated time.
         shares: Power over active power in `fast wake`, `deep sleep` and `slow rate`.
     """
-    number = int(chosen.sum())
-    if number == 0 or seconds <= 0:
-        return Power(1.0, {state: float(state == "active") for state in STATES}, 0)
     low = {"fast wake": links.fast_wake_s, "deep sleep": links.deep_sleep_s, "slow rate": links.slow_s}
-    states = {state: float(spent[chosen].sum()) / (seconds * number) for state, spent in low.items()}
+    sums = {state: float(spent[chosen].sum()) for state, spent in low.items()}
+    return mean_power(sums, int(links.wakes[chosen].sum()), seconds * int(chosen.sum()), shares)
+
+
+def mean_power(sums: dict[str, float], wakes: int, seconds: float, shares: dict[str, float]) -> Power:
+    """Mean power of links over `seconds` of all of them together.
+
+    Args:
+        sums: Seconds of all of them in each low-power state.
+        wakes: Wake-ups of all of them.
+        seconds: Simulated time times the number of links.
+        shares: Power over active power in each low-power state.
+    """
+    if seconds <= 0:
+        return Power(1.0, {state: float(state == "active") for state in STATES}, 0)
+    states = {state: spent / seconds for state, spent in sums.items()}
     active = 1 - sum(states.values())
     share = active + sum(states[state] * shares[state] for state in states)
-    return Power(share, {"active": active, **states}, int(links.wakes[chosen].sum()))
+    return Power(share, {"active": active, **states}, wakes)

@@ -36,12 +36,15 @@ def simulate_task(task: Task) -> TaskResult:
     import json
 
     from lull.simulation import account
-    from lull.simulation.description import read_description
+    from lull.simulation.description import read_description, waits, without_savings
     from lull.simulation.engine import run
 
     asked = "read the description"
     try:
-        result = run(read_description(json.loads(task.content), asked), asked, baseline=False)
+        description = read_description(json.loads(task.content), asked)
+        if waits(description):  # savings are of the point with links always active
+            description = without_savings(description, asked)
+        result = run(description, asked, baseline=False)
     except LullError as error:
         return TaskResult(failure=str(error))
     links = account.parquet_bytes(account.links_table(result.links, task.index)) if task.links else b""

@@ -12,6 +12,7 @@
 #include "netsim/description/sections.hpp"
 #include "netsim/memory.hpp"
 #include "netsim/network/traffic.hpp"
+#include "netsim/power/pauses.hpp"
 
 namespace lull::netsim {
 namespace {
@@ -160,6 +161,25 @@ const list& jobs_of(const table& content, const position& at) {
   return *jobs->as<list>();
 }
 
+// The entries of [[savings]] with their defaults.
+std::vector<values> read_savings(const value& given, const position& at) {
+  const std::span<const key> keys = keys_of("savings");
+  const list* entries = given.as<list>();
+  if (entries == nullptr) at.mistake("", "is not a list of tables", "begin each power mode with [[savings]]");
+  if (entries->size() > pauses::most_policies)
+    at.mistake("", fmt::format("has {} power modes", entries->size()),
+               fmt::format("at most {} can be computed in one run", pauses::most_policies));
+  std::vector<values> found;
+  for (std::size_t i = 0; i < entries->size(); ++i) {
+    const position here = at.in(std::to_string(i));
+    const table entry = checked_keys(keys, (*entries)[i], here);
+    if (find(entry, "mode") == nullptr)
+      here.mistake("mode", "is missing", fmt::format("set one of {}", fmt::join(find(keys, "mode")->words, ", ")));
+    found.push_back(checked_values(keys, with_preset(entry, here), here));
+  }
+  return found;
+}
+
 // A job that names a trace gets the pattern that replays it.
 value with_pattern(const value& job) {
   const table* given = job.as<table>();
@@ -276,6 +296,22 @@ description read_description(const value& content, const std::string& asked) {
   s.power.own = own_of(find_power_mode(s.power.mode).keys, power);
   if (const auto watts = power.find("link_watts"); watts != power.end())
     d.link_watts = std::get<double>(watts->second.is);
+
+  if (const value* savings = find(*given, "savings")) {
+    const position at = top.in("savings");
+    list written_savings;
+    for (const values& found : read_savings(*savings, at)) {
+      const std::string mode = plain(found.at("mode"));
+      s.savings.push_back({mode, own_of(find_power_mode(mode).keys, found)});
+      s.savings.back().own["wake_delays"] = false;
+      written_savings.emplace_back(as_written(keys_of("savings"), found));
+    }
+    if (!s.savings.empty() && s.routing.algorithm == algorithm::power_aware)
+      top.mistake("savings",
+                  "cannot be computed with routing.algorithm power-aware, since paths depend on the power mode",
+                  "leave them out, or choose another algorithm");
+    if (!written_savings.empty()) d.content.emplace_back("savings", std::move(written_savings));
+  }
 
   list written_jobs;
   for (std::size_t i = 0; i < jobs.size(); ++i) {

@@ -1,10 +1,11 @@
 // The description of a simulation: the content of one TOML file, checked as a whole before the simulation runs.
 //
-// seed, end, warmup    of the whole simulation
+// seed, end, ...       of the whole simulation
 // [topology]           a preset, or a name and its parameters
 // [network]            packets, rates, delays, buffers
 // [routing]            how a packet finds its path
 // [power]              what idle links do, and what that saves
+// [[savings]]          power modes whose saving without delays the same run computes
 // [[jobs]]             which processes send what to which, and when
 #pragma once
 #include <cstdint>

@@ -163,9 +163,10 @@ std::vector<key> routing_keys() {
            .only = {{"algorithm", {"power-aware"}}}}};
 }
 
-std::vector<key> power_keys() {
+// Keys of the power modes, with those that choose a mode and a technology.
+std::vector<key> keys_of_modes(const std::vector<power_mode>& modes) {
   key preset{.name = "preset", .meaning = "link technology that determines the defaults below", .of = kind::choice};
-  for (const power_mode& m : all_power_modes()) {
+  for (const power_mode& m : modes) {
     if (m.presets.empty()) continue;
     preset.only["mode"].emplace_back(m.name);
     if (preset.words.empty())
@@ -176,18 +177,35 @@ std::vector<key> power_keys() {
       if (std::ranges::find(preset.words, name) == preset.words.end()) preset.words.push_back(name);
   }
   std::vector<key> keys{{.name = "mode",
-                         .meaning = meanings_in("state of an idle link after hold", all_power_modes()),
+                         .meaning = meanings_in("state of an idle link after hold", modes),
                          .of = kind::choice,
-                         .by_default = all_power_modes().front().name,
-                         .words = names_in(all_power_modes())},
+                         .words = names_in(modes)},
                         preset};
-  append_keys_of(all_power_modes(), "mode", keys);
+  append_keys_of(modes, "mode", keys);
+  return keys;
+}
+
+std::vector<key> power_keys() {
+  std::vector<key> keys = keys_of_modes({all_power_modes().begin(), all_power_modes().end()});
+  keys.front().by_default = all_power_modes().front().name;
   keys.push_back(
       {.name = "link_watts",
        .meaning = "power of one active direction of a link; without it, results contain shares of power and no joules",
        .of = kind::power,
        .otherwise = "none",
        .above_least = true});
+  return keys;
+}
+
+// Of modes that let links sleep, whose savings without delays follow from the pauses of links.
+std::vector<key> savings_keys() {
+  const auto delays = [](const key& k) { return k.name == "wake_delays" || k.name == "bound"; };
+  std::vector<power_mode> sleeping;
+  for (const power_mode& m : all_power_modes())
+    if (std::ranges::any_of(m.keys, delays)) sleeping.push_back(m);
+  std::vector<key> keys = keys_of_modes(sleeping);
+  keys.front().otherwise = "required";
+  std::erase_if(keys, delays);
   return keys;
 }
 
@@ -324,9 +342,9 @@ word_list listed(const key& selector, words of) {
 }  // namespace
 
 std::span<const section> all_sections() {
-  static const std::vector<section> sections{{"", keys_above_all()},      {"topology", topology_keys()},
-                                             {"network", network_keys()}, {"routing", routing_keys()},
-                                             {"power", power_keys()},     {"jobs", job_keys()}};
+  static const std::vector<section> sections{
+      {"", keys_above_all()},  {"topology", topology_keys()}, {"network", network_keys()}, {"routing", routing_keys()},
+      {"power", power_keys()}, {"savings", savings_keys()},   {"jobs", job_keys()}};
   return sections;
 }
 

@@ -10,13 +10,13 @@
 namespace lull::netsim {
 
 struct section {
-  std::string name;  // "" for the keys above all tables, otherwise e.g. "power"; its heading is [power] or, for jobs,
-                     // [[jobs]]
+  std::string name;  // "" for the keys above all tables, otherwise e.g. "power"; its heading is [power] or, for savings
+                     // and jobs, [[jobs]]
   std::vector<key> keys;
 };
 
 // In the order of the file: "", topology (without the parameters, which belong to one topology each), network, routing,
-// power, jobs. A key of several modes or patterns occurs once, with all to which it applies.
+// power, savings, jobs. A key of several modes or patterns occurs once, with all to which it applies.
 [[nodiscard]] std::span<const section> all_sections();
 [[nodiscard]] std::span<const key> keys_of(std::string_view section);
 

@@ -30,6 +30,7 @@
 #include "netsim/network/statistics.hpp"
 #include "netsim/network/windows.hpp"
 #include "netsim/power/link_power.hpp"
+#include "netsim/power/pauses.hpp"
 #include "netsim/simulation.hpp"
 #include "netsim/topology.hpp"
 
@@ -50,7 +51,8 @@ class core {
         asked_(shared.asked),
         links_(shared.links),
         traffic_(shared.jobs),
-        power_(policy_of(asked_.power), links_.count()),
+        power_(policy_of(asked_.power), links_.count(), !asked_.savings.empty()),
+        pauses_(asked_.saving_policies()),
         reluctance_(static_cast<picoseconds>(asked_.routing.reluctance * static_cast<double>(power_.wake_delay()))),
         queue_(topology_.switches(), links_.window_bits()),
         random_(shared.random.data()),
@@ -67,6 +69,7 @@ class core {
   // After the run.
   [[nodiscard]] std::size_t packets_left() const { return packets_.used(); }
   [[nodiscard]] deliveries& delivered() { return deliveries_; }
+  [[nodiscard]] pauses& paused() { return pauses_; }  // complete when all links are closed
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t messages_created() const { return created_; }
   [[nodiscard]] picoseconds window_begin() const { return queue_.begin(); }
@@ -105,6 +108,11 @@ class core {
     std::uint32_t looked_ = 0, routed_ = 0;
   };
 
+  static link_result::link_kind kind_of(bool from_node, const port& o) {
+    using kind = link_result::link_kind;
+    return from_node ? kind::injection : o.to_node ? kind::ejection : kind::network;
+  }
+
   Self& self() { return static_cast<Self&>(*this); }
   void act_by_lp();
   void act(std::size_t n);
@@ -139,6 +147,7 @@ class core {
   network_state links_;
   traffic& traffic_;
   link_power power_;
+  pauses pauses_;
   picoseconds reluctance_;
   windows queue_;
   generator* random_;  // by switch
@@ -307,6 +316,8 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
   picoseconds start = at;
   picoseconds time = links_.transfer_time(o.node_cable, p.bytes);
   if (power_.on()) {
+    if (power_.watched()) [[unlikely]]
+      pauses_.add(static_cast<std::size_t>(kind_of(from_node, o)), at - o.busy_until);
     const auto woken = power_.wake(o, out, o.busy_until, at, waiting);
     start = woken.at;
     if (woken.slow) time = power_.slowed(out, time);
@@ -388,11 +399,11 @@ link_result core<Self, T>::close(link_id link, picoseconds ended) {
   const bool from_node = links_.from_node(link);
   power_.close(o, link, o.busy_until, ended);
   const full_counts::counts counted = full_.of(link, o);
+  if (power_.watched() && ended > o.busy_until)
+    pauses_.close(static_cast<std::size_t>(kind_of(from_node, o)), counted.packets > 0, ended - o.busy_until);
   return {.from = from_node ? links_.node_of(link) : links_.switch_of(link),
           .to = o.to_node ? links_.node_of(o.far) : o.far_lp,
-          .kind = from_node   ? link_result::link_kind::injection
-                  : o.to_node ? link_result::link_kind::ejection
-                              : link_result::link_kind::network,
+          .kind = kind_of(from_node, o),
           .packets = counted.packets,
           .bytes = o.bytes,
           .wakes = counted.wakes,

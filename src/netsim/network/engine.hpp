@@ -177,6 +177,9 @@ result parts_of<Model, T>::outcome() {
     r.links.push_back(parts_[shared_.part_of[lp]]->close(link, r.ended));
     r.packet_hops += r.links.back().packets;
   }
+  for (std::size_t part = 1; part < parts_.size(); ++part) first.paused().add(parts_[part]->paused());
+  const std::vector<link_policy> savings = asked.saving_policies();
+  for (std::size_t i = 0; i < savings.size(); ++i) r.savings.push_back({savings[i], first.paused().of(i)});
   return r;
 }
 

@@ -35,9 +35,11 @@ class link_power {
     bool slow;       // at the slow rate
   };
 
-  link_power(const link_policy& policy, std::size_t links)
+  // `watched`: the caller counts pauses, so links are on even if they stay active.
+  link_power(const link_policy& policy, std::size_t links, bool watched = false)
       : policy_(policy),
-        on_(policy.does != link_policy::behaviour::stays_active),
+        on_(policy.does != link_policy::behaviour::stays_active || watched),
+        watched_(watched),
         changes_rate_(policy.does == link_policy::behaviour::changes_rate),
         learns_(policy.bound > 0) {
     if (changes_rate_) {
@@ -51,7 +53,9 @@ class link_power {
   }
 
   [[nodiscard]] const link_policy& policy() const { return policy_; }
+  // Whether anything happens between packets.
   [[nodiscard]] bool on() const { return on_; }
+  [[nodiscard]] bool watched() const { return watched_; }
   [[nodiscard]] bool follows_backlog() const { return changes_rate_; }
   [[nodiscard]] std::int64_t raise_backlog() const { return policy_.raise_backlog; }
   // For routing, a port counts as asleep after it has been idle this long.
@@ -138,7 +142,7 @@ class link_power {
   }
 
   link_policy policy_;
-  bool on_, changes_rate_;
+  bool on_, watched_, changes_rate_;
   std::vector<picoseconds> slow_since_;  // adaptive-rate: never if at full rate
   std::vector<picoseconds> lag_;         // adaptive-rate
   bool learns_;

@@ -295,6 +295,7 @@ def test_explain_lists_every_key_with_its_default(net: Lull):
         "64 KiB",
         "hybrid_hold",
         "not with mode active",
+        "[[savings]]",
         "[[jobs]]",
         "as many as fit on the free nodes",
     ):

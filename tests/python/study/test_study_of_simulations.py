@@ -8,17 +8,22 @@ from pathlib import Path
 
 import pytest
 
+import lull
 from bounds import TIMEOUT_S
 from conftest import Lull, wait_until
 from lull.base import installed
 from lull.base.errors import LullError
-from lull.measurement.state import MADE
+from lull.base.interrupts import Interrupts
+from lull.measurement.state import MADE, StudyState
 from lull.study.kinds import read_study
 from lull.study.simulations.description import Bound, Grid, Statement, StudyOfSimulations
 from lull.study.simulations.figures import drawings
 from lull.study.simulations.grids import all_points, workloads_of
 from lull.study.simulations.kind import KIND
 from lull.study.simulations.rows import Row, csv_text
+from lull.study.simulations.running import run_points
+from lull.study.simulations.savings import csv_text as savings_csv
+from lull.study.simulations.savings import savings_of
 from lull.study.simulations.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED, judge
 
 SMALL = """
@@ -108,6 +113,36 @@ def test_points_are_all_combinations_with_an_active_one_for_each(tmp_path: Path)
     assert points[2].active == points[0].name
     assert points[2].content["power"] == {"mode": "deep-sleep", "hold": "1 Ts"}
     assert len({point.name for point in points}) == len(points)
+
+
+def test_a_point_with_active_links_computes_what_the_settings_save_without_waits(tmp_path: Path) -> None:
+    text = SMALL.replace('holds = ["0 Ts", "1 Ts"]\n', """holds = ["0 Ts", "1 Ts"]
+[[power]]
+name = "learnt"
+mode = "deep-sleep"
+keys = { bound = 0.01 }
+[[power]]
+name = "around"
+mode = "deep-sleep"
+routing = { algorithm = "power-aware" }
+[[power]]
+mode = "adaptive-rate"
+""")  # fmt: skip
+    points = all_points(described(tmp_path, text))
+    active = points[0]
+    assert [name for name, _ in active.savings] == [point.name for point in points[1:3]]
+    assert active.savings[1][1] == {"mode": "deep-sleep", "hold": "1 Ts"}
+    assert "savings" not in active.content  # which determines the key of the point
+    assert all(not point.savings for point in points[1:6])
+    state = StudyState(tmp_path / "out", lambda: ("savings.csv",))
+    with state, Interrupts() as interrupts:
+        run_points([active], 1, state, interrupts)
+        rows = savings_of(points, state)
+    assert [row.point for row in rows] == [name for name, _ in active.savings]
+    alone = lull.simulate({**points[2].content, "power": {**points[2].content["power"], "wake_delays": False}})
+    assert rows[1].saved == pytest.approx(alone.power.saved, rel=1e-12)
+    assert rows[1].factors["hold"] == "1 Ts"
+    assert next(csv.DictReader(savings_csv(rows).splitlines()))["mode"] == "deep-sleep"
 
 
 def test_a_grid_may_have_power_settings_of_its_own(tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ class Point:
     jobs: tuple[Job, ...]
     content: dict[str, Any]
     active: str  # the name of the same point with links always active
+    # Of a point with links always active: the points whose saving without waits it computes, and their modes of links.
+    savings: tuple[tuple[str, dict[str, Any]], ...] = ()
 
     @property
     def key(self) -> str:
@@ -134,7 +136,13 @@ def _points(
     names = f"{grid.name}.{topology}.{mapping}.{where}"
     factors: dict[str, Value] = {"topology": topology, "mapping": mapping, "workload": number}
     points = []
-    for setting in _settings(grid.power or study.power):
+    settings = _settings(grid.power or study.power)
+    savings = tuple(
+        (f"{names}.{_slug(setting.label, setting.hold)}", setting.tables(study.simulation)["power"])
+        for setting in settings
+        if setting.has_saving(study.simulation)
+    )
+    for setting in settings:
         name = f"{names}.{_slug(setting.label, setting.hold)}"
         content = {**base, **setting.tables(study.simulation)}
         asked = f"lay out {name}"
@@ -142,7 +150,8 @@ def _points(
         if setting.label == ACTIVE:  # the other settings have the same jobs on the same nodes
             place(description, number_of_nodes(description), asked)
         own: dict[str, Value] = {"mode": setting.label, "hold": setting.hold}
-        points.append(Point(name, grid.name, factors | own, jobs, content, f"{names}.{ACTIVE}"))
+        of_active = savings if setting.label == ACTIVE else ()
+        points.append(Point(name, grid.name, factors | own, jobs, content, f"{names}.{ACTIVE}", of_active))
     return points
 
 
@@ -156,6 +165,15 @@ class _Setting:
     @property
     def label(self) -> str:
         return self.power.label
+
+    def has_saving(self, study: Mapping[str, Any]) -> bool:
+        """Whether what it saves without waits follows from the pauses of links that are always active."""
+        keys = {key.name: key for table in _core.simulation_tables() if table.name == "savings" for key in table.keys}
+        routing = {**study.get("routing", {}), **self.power.routing}
+        same_paths = not self.power.routing and routing.get("algorithm") != "power-aware"
+        return (
+            same_paths and self.power.mode in keys["mode"].allowed.split(", ") and keys.keys() >= self.power.keys.keys()
+        )
 
     def tables(self, study: Mapping[str, Any]) -> dict[str, Any]:
         """The tables of the description that this setting determines."""

@@ -53,7 +53,9 @@ def run(whole: StudyOfSimulations, request: Request, results: Results) -> None:
     console = output()
     show(chosen, outcome, console)
     console.print()
-    console.print(Text(f"table in {request.folder / 'points.csv'}, report in {report}"), soft_wrap=True)
+    console.print(
+        Text(f"tables in {request.folder / 'points.csv'} and savings.csv, report in {report}"), soft_wrap=True
+    )
 
 
 KIND = StudyKind(
@@ -61,5 +63,5 @@ KIND = StudyKind(
     StudyOfSimulations,
     RUNNING | {"--grid", "--only", "--workers", "--take"},
     run,
-    results=("points.csv",),
+    results=("points.csv", "savings.csv"),
 )

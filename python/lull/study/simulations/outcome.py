@@ -1,5 +1,5 @@
 """The results of a study of simulations so far: drawings and the paper's statements, on the screen and in report.html;
-points.csv has every row.
+points.csv has every row, savings.csv what each setting saves without waits.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_page, write_plots
 from lull.statistics import formatting
 from lull.study import paper_table
+from lull.study.simulations import savings
 from lull.study.simulations.description import StudyOfSimulations
 from lull.study.simulations.figures import drawings
 from lull.study.simulations.grids import Point
 from lull.study.simulations.rows import Row, csv_text, rows_of
+from lull.study.simulations.savings import SavingRow, savings_of
 from lull.study.simulations.verdicts import Verdict, judge
 
 
@@ -30,6 +32,7 @@ class Outcome:
     """The results."""
 
     rows: list[Row]
+    savings: list[SavingRow]  # without waits
     drawings: list[TabledPlot]
     verdicts: list[Verdict]
     progress: list[str]  # for each grid, the number of finished points and their cost
@@ -49,6 +52,7 @@ def outcome_of(
     rows = rows_of(points, state, taken)
     return Outcome(
         rows=rows,
+        savings=savings_of(points, state),
         drawings=drawings(study.figures, rows),
         verdicts=[judge(statement, rows) for statement in study.paper_results],
         progress=[_progress(grid.name, points, rows) for grid in study.grids],
@@ -80,12 +84,13 @@ def show(study: StudyOfSimulations, outcome: Outcome, console: Console) -> None:
 
 
 def write(study: StudyOfSimulations, outcome: Outcome, state: StudyState) -> Path:
-    """Write points.csv, the plots and the report; return the report.
+    """Write points.csv, savings.csv, the plots and the report; return the report.
 
     Raises:
         LullError: A file cannot be written.
     """
     state.write(state.out / "points.csv", csv_text(outcome.rows).encode())
+    state.write(state.out / "savings.csv", savings.csv_text(outcome.savings).encode())
     for form in ("svg", "pdf") if outcome.drawings else ():
         write_plots({one.name: one.plot for one in outcome.drawings}, PlotFiles(state.out / "plots", form))
     text = rendered(

@@ -68,7 +68,7 @@ def rows_of(points: Sequence[Point], state: StudyState, taken: Mapping[str, Sequ
     active: Sequence[float] = []  # run times
     of_active = ""
     for point in points:
-        file = _load(point, state)
+        file = load(point, state)
         if file is None:
             made = list((taken or {}).get(point.name, ()))
         else:
@@ -81,7 +81,12 @@ def rows_of(points: Sequence[Point], state: StudyState, taken: Mapping[str, Sequ
     return rows
 
 
-def _load(point: Point, state: StudyState) -> SimulationFile | None:
+def load(point: Point, state: StudyState) -> SimulationFile | None:
+    """The simulation of a point; None if it is not finished.
+
+    Raises:
+        LullError: The saved simulation is damaged.
+    """
     path = state.out / STATE / point.name / "000.json"
     try:
         return SimulationFile.model_validate_json(path.read_bytes())

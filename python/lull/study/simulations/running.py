@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lull import _core
 from lull.base.content import fingerprint
@@ -50,9 +51,14 @@ def run_points(points: Sequence[Point], number: int, state: StudyState, interrup
         InterruptedBySignal: A signal asked to stop; finished simulations are kept.
         LullError: A simulation failed; finished ones are kept.
     """
-    tasks = [Task(point.name, 0, json.dumps(point.content), links=False) for point in points]
+    tasks = [Task(point.name, 0, json.dumps(_with_savings(point)), links=False) for point in points]
     if tasks:
         run_tasks(tasks, LocalWorkers(min(number, len(tasks))), partial(_keep, state), interrupts, asked="study")
+
+
+def _with_savings(point: Point) -> dict[str, Any]:
+    """The description with the power modes whose savings the same simulation computes; they change nothing else."""
+    return {**point.content, "savings": [mode for _, mode in point.savings]} if point.savings else point.content
 
 
 def _keep(state: StudyState, task: Task, outcome: TaskResult) -> None:
