@@ -1,9 +1,9 @@
 // Threads simulate the parts of a network (parts.hpp) in turns: in each turn, all parts simulate the same window.
 //
 // Each thread has a part of its own. A thread that has simulated its part waits for a moment and then adopts a part that
-// no thread has begun, because the thread of that part presumably has no core. A simulation with more threads than free
-// cores therefore takes about as long as with a thread for each of these cores. The thread that ends the last part of a
-// turn begins the next turn.
+// no thread has begun, because the thread of that part presumably has no core. The others wait only for
+// parts that a thread has begun; if that thread loses its core, they wait until it has one again. The thread that ends
+// the last part of a turn begins the next turn.
 #pragma once
 #include <algorithm>
 #include <atomic>
