@@ -28,8 +28,13 @@ double share_of(std::int64_t part, std::int64_t sum) {
   return sum > 0 ? static_cast<double>(part) / static_cast<double>(sum) : 0;
 }
 
-// Of what was counted in `all_ns`, the part of the last `ns`.
-std::int64_t part_since(std::int64_t uj, std::int64_t ns, std::int64_t all_ns) {
+// How long the account was open between two times.
+std::int64_t open_ns(const account& a, std::int64_t from_ns, std::int64_t to_ns) {
+  return std::max<std::int64_t>(std::min(to_ns, a.end_ns.value_or(to_ns)) - std::max(from_ns, a.begin_ns), 0);
+}
+
+// Of what was counted in `all_ns`, the part of `ns`.
+std::int64_t part_of(std::int64_t uj, std::int64_t ns, std::int64_t all_ns) {
   if (ns >= all_ns) return uj;
   return std::llround(static_cast<double>(uj) * static_cast<double>(ns) / static_cast<double>(all_ns));
 }
@@ -160,8 +165,8 @@ bool attribution::open(const opening& what, std::optional<std::int64_t> usage_us
   a.begin_ns = time_ns;
   a.at_us = usage_us.value_or(0);
   a.seen = usage_us.has_value();
-  a.alone = state_.open.empty();
-  for (auto& [key, other] : state_.open) other.alone = false;
+  for (auto& [key, other] : state_.open)
+    if (!other.end_ns || *other.end_ns > time_ns) a.alone = other.alone = false;
   a.shares.resize(state_.channels.size());
   a.waiting.resize(state_.channels.size());
   if (const std::string parent = parent_of(what.cgroup); !parent.empty() && parent_us)
@@ -177,6 +182,17 @@ bool attribution::report_cpu(const std::string& key, std::int64_t usage_us) {
   return true;
 }
 
+bool attribution::end(const std::string& key, std::int64_t time_ns) {
+  const auto found = state_.open.find(key);
+  if (found == state_.open.end()) return false;
+  found->second.end_ns = std::max({time_ns, found->second.begin_ns, state_.time_ns});
+  return true;
+}
+
+void attribution::set_unclosed(const std::string& key) {
+  if (const auto found = state_.open.find(key); found != state_.open.end()) found->second.unclosed = true;
+}
+
 void attribution::count_cpu_time(const observation& seen, std::int64_t passed_ns) {
   const std::int64_t passed_us = passed_ns / 1000;
   std::int64_t of_accounts = 0;
@@ -189,8 +205,10 @@ void attribution::count_cpu_time(const observation& seen, std::int64_t passed_ns
       usage = std::max(usage, found->second);
       a.seen = true;
       a.unseen_for = 0;
+      a.gone_ns.reset();
     } else if (a.seen || a.reported_us > 0) {
       ++a.unseen_for;
+      if (!a.gone_ns) a.gone_ns = seen.time_ns;
     }
     const std::int64_t used = std::max<std::int64_t>(usage - a.at_us, 0);
     a.at_us += used;
@@ -208,14 +226,15 @@ void attribution::count_cpu_time(const observation& seen, std::int64_t passed_ns
     const shared_channel& channel = state_.channels[c];
     std::int64_t held = 0;
     for (auto& [key, a] : state_.open) {
-      const std::int64_t weight = held_weight(channel, a.opened.holds, state_.node);
+      const std::int64_t weight = held_weight(channel, a.opened.holds, state_.node) *
+                                  (open_ns(a, state_.time_ns - passed_ns, state_.time_ns) / 1000);
       a.waiting[c].cpu_us += a.cpu_us - before[&a];
-      a.waiting[c].held += weight * std::clamp<std::int64_t>((seen.time_ns - a.begin_ns) / 1000, 0, passed_us);
+      a.waiting[c].held += weight;
       held += weight;
     }
     const std::int64_t there = held_weight(channel, state_.node, state_.node);
     state_.system_waiting[c].cpu_us += system_us;
-    state_.unheld_waiting[c].held += std::max<std::int64_t>(there - held, 0) * passed_us;
+    state_.unheld_waiting[c].held += std::max<std::int64_t>(there * passed_us - held, 0);
     state_.waiting_ns[c] += passed_ns;
   }
 }
@@ -274,7 +293,8 @@ void attribution::add(const observation& seen) {
     if (e.uj <= 0) continue;
     state_.node_uj[c] += e.uj;
     for (auto& [key, a] : state_.open)
-      a.shares[c].node_uj += part_since(e.uj, state_.time_ns - a.begin_ns, state_.waiting_ns[c]);
+      a.shares[c].node_uj +=
+          part_of(e.uj, open_ns(a, state_.time_ns - state_.waiting_ns[c], state_.time_ns), state_.waiting_ns[c]);
     if (state_.channels[c].covers == meter::domain::gpu)
       divide_gpu(c, e.uj);
     else
@@ -319,7 +339,11 @@ void attribution::divide(std::size_t channel, std::int64_t uj) {
 
 void attribution::divide_gpu(std::size_t channel, std::int64_t uj) {
   std::vector<std::int64_t> holders;
-  for (const auto& [key, a] : state_.open) holders.push_back(holds(a, state_.channels[channel].name) ? 1 : 0);
+  const std::int64_t since_ns = state_.time_ns - state_.waiting_ns[channel];
+  for (const auto& [key, a] : state_.open)
+    holders.push_back(holds(a, state_.channels[channel].name)
+                          ? std::max<std::int64_t>(open_ns(a, since_ns, state_.time_ns) / 1000, 1)
+                          : 0);
   const std::vector<std::int64_t> parts = split(uj, holders);
   std::int64_t given = 0;
   std::size_t i = 0;
@@ -336,11 +360,12 @@ std::optional<figures> attribution::of(const std::string& key) const {
   const account& a = found->second;
   figures result{.opened = a.opened,
                  .begin_ns = a.begin_ns,
-                 .end_ns = state_.time_ns,
+                 .end_ns = a.end_ns.value_or(state_.time_ns),
                  .cpu_us = a.cpu_us,
                  .alone = a.alone,
                  .unsure = a.unsure_more_us > 0,
                  .gap = a.gap,
+                 .unclosed = a.unclosed,
                  .energy = {}};
   for (std::size_t c = 0; c < state_.channels.size(); ++c)
     result.energy.push_back(figure_of(a, state_.channels[c], a.shares[c], state_.idle[c], result.end_ns));

@@ -56,7 +56,11 @@ struct resources {
 };
 
 struct opening {
-  std::string key;  // used once only: scheduler, job, restart count
+  std::string key;  // one account with this key is open at a time
+  // As the scheduler names it; `job` is the key if it has no other name.
+  std::string cluster, job;
+  std::int64_t restart = 0;  // how often the job was started before
+  std::int64_t nodes = 0;    // of the job; 0: unknown
   std::int64_t uid = -1;
   std::string project;
   std::string cgroup;  // path of the job's, for example /system.slice/slurmstepd.scope/job_7; empty: unknown
@@ -81,17 +85,20 @@ struct weights {
 struct account {
   opening opened;
   std::int64_t begin_ns = 0;
-  std::int64_t cpu_us = 0;          // used since it was opened
-  std::int64_t at_us = 0;           // the cgroup's counter, up to which cpu_us is counted
-  std::int64_t reported_us = 0;     // its last value that a message has reported
-  std::int64_t unsure_less_us = 0;  // of cpu_us, so much may be others'
-  std::int64_t unsure_more_us = 0;  // so much of others' may be its
-  bool seen = false;                // the cgroup has been read
-  int unseen_for = 0;               // readings since it has vanished
-  bool alone = true;                // no other account was open meanwhile
-  bool gap = false;                 // energy of its time is missing
-  std::vector<share> shares;        // by channel
-  std::vector<weights> waiting;     // by channel
+  std::optional<std::int64_t> end_ns;   // it has ended, and is closed after the next observation
+  std::optional<std::int64_t> gone_ns;  // since then its cgroup has not been there
+  std::int64_t cpu_us = 0;              // used since it was opened
+  std::int64_t at_us = 0;               // the cgroup's counter, up to which cpu_us is counted
+  std::int64_t reported_us = 0;         // its last value that a message has reported
+  std::int64_t unsure_less_us = 0;      // of cpu_us, so much may be others'
+  std::int64_t unsure_more_us = 0;      // so much of others' may be its
+  bool seen = false;                    // the cgroup has been read
+  int unseen_for = 0;                   // readings since it has vanished
+  bool alone = true;                    // no other account was open meanwhile
+  bool gap = false;                     // energy of its time is missing
+  bool unclosed = false;                // it is closed without a message of the scheduler
+  std::vector<share> shares;            // by channel
+  std::vector<weights> waiting;         // by channel
 };
 
 // What the counters said at one moment.
@@ -121,7 +128,7 @@ struct figures {
   opening opened;
   std::int64_t begin_ns = 0, end_ns = 0;
   std::int64_t cpu_us = 0;
-  bool alone = true, unsure = false, gap = false;
+  bool alone = true, unsure = false, gap = false, unclosed = false;
   std::vector<energy_figure> energy;
 };
 
@@ -165,6 +172,11 @@ class attribution {
             std::int64_t time_ns);
   // A message about CPU time, which may arrive after the cgroup has gone; false if there is no such account.
   bool report_cpu(const std::string& key, std::int64_t usage_us);
+  // The account ended at `time_ns`, which lies in the interval that the next add() ends: it shares that interval up to
+  // this time, and must be closed after it. False if there is no such account.
+  bool end(const std::string& key, std::int64_t time_ns);
+  // The account will be closed without a message of the scheduler.
+  void set_unclosed(const std::string& key);
   void add(const observation& seen);
   // The figures so far, or at the end; without a value there is no such account.
   [[nodiscard]] std::optional<figures> of(const std::string& key) const;

@@ -34,11 +34,12 @@ using node_state = attribution::state;
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(shared_channel, name, covers, kind, low, high, interval_s, most_w)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(resources, cpus, memory_mib, gpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(idle_power, known_w, least_w, window_uj, window_elapsed_ns)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(opening, key, uid, project, cgroup, holds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(opening, key, cluster, job, restart, nodes, uid, project, cgroup, holds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(share, active_uj, held_uj, node_uj, per_idle_watt_uj, missing_uj)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(weights, cpu_us, held)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(account, opened, begin_ns, cpu_us, at_us, reported_us, unsure_less_us,
-                                   unsure_more_us, seen, unseen_for, alone, gap, shares, waiting)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(account, opened, begin_ns, end_ns, gone_ns, cpu_us, at_us, reported_us,
+                                   unsure_less_us, unsure_more_us, seen, unseen_for, alone, gap, unclosed, shares,
+                                   waiting)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(parent, base_us, given_us)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(node_state, node, channels, idle, open, parents, system, unheld, system_waiting,
                                    unheld_waiting, waiting_ns, node_uj, closed_uj, time_ns, node_base_us, node_us,
@@ -47,7 +48,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(counter_state, uj, raw, time_ns, wraps, gaps,
 
 namespace {
 
-constexpr int version = 1;
+constexpr int version = 2;
 
 bool is_consistent(const attribution::state& s) {
   const std::size_t n = s.channels.size();
@@ -66,7 +67,8 @@ std::string text_of(checkpoint c) {
   const std::map<std::string, account> open = std::move(c.accounts.open);
   c.accounts.open.clear();
   std::string text =
-      nlohmann::json{{"version", version}, {"boot_id", c.boot_id}, {"accounts", c.accounts}, {"counters", c.counters}}
+      nlohmann::json{{"version", version}, {"boot_id", c.boot_id},   {"unix_offset_ns", c.unix_offset_ns},
+                     {"rows", c.rows},     {"accounts", c.accounts}, {"counters", c.counters}}
           .dump();
   std::string accounts;
   for (const auto& [key, one] : open) {
@@ -80,7 +82,11 @@ std::string text_of(checkpoint c) {
 std::optional<checkpoint> checkpoint_in(std::string_view text) try {
   const auto j = nlohmann::json::parse(text);
   if (j.at("version").get<int>() != version) return std::nullopt;
-  checkpoint c{.boot_id = j.at("boot_id"), .accounts = j.at("accounts"), .counters = j.at("counters")};
+  checkpoint c{.boot_id = j.at("boot_id"),
+               .unix_offset_ns = j.at("unix_offset_ns"),
+               .rows = j.at("rows"),
+               .accounts = j.at("accounts"),
+               .counters = j.at("counters")};
   if (!is_consistent(c.accounts)) return std::nullopt;
   return c;
 } catch (const nlohmann::json::exception&) {

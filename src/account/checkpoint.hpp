@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "account/attribution.hpp"
 #include "account/whole_counter.hpp"
@@ -14,6 +15,8 @@ namespace lull::account {
 
 struct checkpoint {
   std::string boot_id;
+  std::int64_t unix_offset_ns = 0;  // what CLOCK_REALTIME was beyond CLOCK_MONOTONIC
+  std::vector<std::string> rows;    // of closed accounts, that the spool does not contain yet
   attribution::state accounts;
   std::map<std::string, whole_counter::state> counters;  // by channel
 };

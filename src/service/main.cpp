@@ -11,8 +11,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
 #include <string>
 
@@ -27,10 +29,11 @@ using namespace lull;
 
 struct options {
   std::string socket_folder = "/run/lull", state = "/var/lib/lull/state.json";
+  std::string spool = "/var/lib/lull/spool", node;
   std::string sysroot = "/", cgroups = "/sys/fs/cgroup";
   std::vector<std::string> sources, idle_watts;
   std::string counters = "alone", admin_group = "lull-admin", scheduler_user = "root";
-  double hz = 1;
+  double hz = 1, close_after_s = 600;
 };
 
 descriptor ending_signals() {
@@ -52,6 +55,11 @@ std::int64_t id_of_user(const std::string& name) {
   if (found == nullptr)
     throw usage_error("let " + name + " open accounts", "there is no such user", "name the user of the scheduler");
   return static_cast<std::int64_t>(found->pw_uid);
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 std::map<std::string, double> watts_by_domain(const std::vector<std::string>& given) {
@@ -79,7 +87,10 @@ void meter_the_node(const options& o) {
                       .sources = o.sources,
                       .cgroup_folder = o.cgroups,
                       .idle_watts = watts_by_domain(o.idle_watts),
-                      .state_file = o.state});
+                      .state_file = o.state,
+                      .spool_folder = o.spool,
+                      .name = o.node.empty() ? host_name() : o.node,
+                      .close_after_ns = static_cast<std::int64_t>(o.close_after_s * 1e9)});
   const service::sockets sockets = service::open_sockets(o.socket_folder);
   fmt::print("lull-meterd: {} counters, {} of them served; {} open accounts\n", node.channels(),
              node.served_channels().size(), node.accounts().now().open.size());
@@ -97,6 +108,12 @@ int main(int argc, char** argv) try {
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.add_option("--socket-folder", o.socket_folder, "Folder of the sockets meter and accounts")->capture_default_str();
   app.add_option("--state", o.state, "File from which a restart goes on; '' for none")->capture_default_str();
+  app.add_option("--spool", o.spool, "Folder for the rows of closed accounts; '' for none")->capture_default_str();
+  app.add_option("--node", o.node, "Name of this node in rows; by default its host name");
+  app.add_option("--close-after", o.close_after_s,
+                 "Seconds after which an account whose processes have gone is closed without a message")
+      ->check(CLI::Range(1.0, 1e6))
+      ->capture_default_str();
   app.add_option("--counters", o.counters,
                  "Who may read counters besides administrators: the user who has the node alone, or never any")
       ->check(CLI::IsMember({"alone", "never"}))

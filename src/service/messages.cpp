@@ -117,6 +117,10 @@ parsed parse(std::string_view message) {
   if (r.ask == verb::open) {
     r.account.uid = in.number("uid", true).value_or(-1);
     r.account.project = in.text("project");
+    r.account.cluster = in.text("cluster");
+    r.account.job = in.text("job");
+    r.account.restart = in.number("restart").value_or(0);
+    r.account.nodes = in.number("nodes").value_or(0);
     r.account.cgroup = in.text("cgroup");
     if (!r.account.cgroup.empty() &&
         (!r.account.cgroup.starts_with('/') || r.account.cgroup.find("..") != std::string::npos))
@@ -151,6 +155,7 @@ std::string text_of(const account::figures& f) {
                        {"alone", f.alone},
                        {"unsure", f.unsure},
                        {"gap", f.gap},
+                       {"unclosed", f.unclosed},
                        {"energy", energy}});
 }
 

@@ -13,10 +13,11 @@
 #include <iterator>
 #include <utility>
 
-#include "account/checkpoint.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "meter/choice.hpp"
 #include "meter/totals.hpp"
+#include "service/row.hpp"
 
 namespace lull::service {
 namespace {
@@ -44,6 +45,9 @@ bool counts_energy_of_the_node(const meter::channel& c) {
 
 std::string source_of(const std::string& channel) { return channel.substr(0, channel.find(':')); }
 
+// What CLOCK_REALTIME is beyond the clock of the accounts.
+std::int64_t unix_offset_ns(std::int64_t now_ns) { return ns_on(CLOCK_REALTIME) - now_ns; }
+
 // Whole or not at all; 0, or an errno.
 int write_whole(const std::string& path, const std::string& text) {
   const std::string aside = path + ".new";
@@ -66,7 +70,8 @@ node::node(setup s)
       boot_id_(setup_.root.text("/proc/sys/kernel/random/boot_id")),
       resources_{.cpus = sysconf(_SC_NPROCESSORS_ONLN), .memory_mib = memory_mib(setup_.root), .gpus = {}},
       accounts_(resources_, {}, setup_.root.now()),
-      cpu_time_(setup_.root, setup_.cgroup_folder) {
+      cpu_time_(setup_.root, setup_.cgroup_folder),
+      spool_(setup_.spool_folder) {
   find_channels();
   std::vector<account::shared_channel> shared;
   for (const account::whole_counter& c : counters_) shared.push_back(account::shared(c.channel()));
@@ -108,8 +113,11 @@ void node::restore() {
   std::ifstream file(setup_.state_file);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto saved = account::checkpoint_in(text);
+  if (saved)
+    for (const std::string& row : saved->rows)
+      if (!spool_.contains(row)) spool_.add(row);
   if (!saved || saved->boot_id != boot_id_) {
-    if (saved) report_ended(saved->accounts);
+    if (saved) close_ended_by_reboot(*saved);
     read_counters();  // what is counted from here on
     return;
   }
@@ -119,12 +127,14 @@ void node::restore() {
   accounts_ = account::attribution(resources_, accounts_.now().channels, saved->accounts);
 }
 
-void node::report_ended(const account::attribution::state& before) const {
-  const account::attribution then(resources_, before.channels, before);
-  for (const auto& [key, a] : before.open) {
+void node::close_ended_by_reboot(const account::checkpoint& before) {
+  const account::attribution then(resources_, before.accounts.channels, before.accounts);
+  for (const auto& [key, a] : before.accounts.open) {
     std::int64_t uj = 0;
-    const auto so_far = then.of(key);
-    for (const account::energy_figure& e : so_far->energy) uj += e.uj();
+    auto so_far = *then.of(key);
+    so_far.gap = so_far.unclosed = true;
+    spool_.add(row_of(so_far, setup_.name, before.unix_offset_ns));
+    for (const account::energy_figure& e : so_far.energy) uj += e.uj();
     fmt::print(stderr,
                "lull-meterd: the machine stopped while account {} of user {} was open: it used at least {:.1f} J\n",
                key, a.opened.uid, static_cast<double>(uj) * 1e-6);
@@ -174,11 +184,23 @@ void node::advance() {
   accounts_.add(seen);
 }
 
+bool node::is_late(const request& r) const { return r.time_ns && *r.time_ns + late_ns < now_ns(); }
+
 bool node::open(const request& r) {
-  const std::int64_t now = now_ns();
-  const bool is_late = r.time_ns && *r.time_ns + late_ns < now;
-  if (!is_late) advance();
-  const std::int64_t begin = is_late ? std::max(*r.time_ns, accounts_.now().time_ns) : accounts_.now().time_ns;
+  if (const auto same = accounts_.now().open.find(r.account.key); same != accounts_.now().open.end()) {
+    if (same->second.end_ns) {
+      finish_ended();
+    } else if (same->second.opened.restart != r.account.restart) {
+      accounts_.set_unclosed(r.account.key);
+      advance();
+      finish(r.account.key);
+    } else {
+      return false;
+    }
+  }
+  const bool late = is_late(r);
+  if (!late) advance();
+  const std::int64_t begin = late ? std::max(*r.time_ns, accounts_.now().time_ns) : accounts_.now().time_ns;
   const std::string& cgroup = r.account.cgroup;
   const std::string parent = account::parent_of(cgroup);
   std::optional<std::int64_t> usage = r.usage_us, of_parent;
@@ -189,18 +211,71 @@ bool node::open(const request& r) {
 
 bool node::used(const request& r) { return accounts_.report_cpu(r.account.key, r.usage_us.value_or(0)); }
 
+bool node::is_open(const std::string& key) const {
+  const auto found = accounts_.now().open.find(key);
+  return found != accounts_.now().open.end() && !found->second.end_ns;
+}
+
 std::optional<account::figures> node::close(const request& r) {
-  if (!accounts_.now().open.contains(r.account.key)) return std::nullopt;
+  if (!is_open(r.account.key)) return std::nullopt;
   if (r.usage_us) accounts_.report_cpu(r.account.key, *r.usage_us);
+  if (is_late(r)) {
+    accounts_.end(r.account.key, *r.time_ns);
+    return std::nullopt;
+  }
   advance();
-  return accounts_.close(r.account.key);
+  return finish(r.account.key);
+}
+
+account::figures node::finish(const std::string& key) {
+  account::figures f = *accounts_.close(key);
+  spool_.add(row_of(f, setup_.name, unix_offset_ns(now_ns())));
+  return f;
+}
+
+std::vector<account::figures> node::finish_ended() {
+  std::vector<std::string> ended;
+  for (const auto& [key, a] : accounts_.now().open)
+    if (a.end_ns) ended.push_back(key);
+  std::vector<account::figures> all;
+  if (ended.empty()) return all;
+  advance();
+  for (const std::string& key : ended) all.push_back(finish(key));
+  return all;
+}
+
+void node::close_abandoned() {
+  std::vector<std::string> abandoned;
+  for (const auto& [key, a] : accounts_.now().open)
+    if (a.gone_ns && accounts_.now().time_ns - *a.gone_ns >= setup_.close_after_ns) abandoned.push_back(key);
+  for (const std::string& key : abandoned) {
+    accounts_.set_unclosed(key);
+    finish(key);
+  }
 }
 
 void node::save() {
-  if (setup_.state_file.empty()) return;
   // What was read since the last advance() would be lost otherwise.
   if (std::ranges::any_of(waiting_, [](const auto& e) { return e.uj > 0 || e.lost; })) advance();
-  account::checkpoint c{.boot_id = boot_id_, .accounts = accounts_.now(), .counters = {}};
+  const std::int64_t now = now_ns();
+  write_state();
+  for (bool moves = true; moves;) {
+    // No row of its file is in the state on the disk, so that a crash writes none again.
+    if (spool_.is_due(now)) spool_.hand_on();
+    const std::size_t before = spool_.waiting().size();
+    spool_.write(now);
+    moves = spool_.waiting().size() < before && spool_.is_due(now);
+    if (moves) write_state();
+  }
+}
+
+void node::write_state() {
+  if (setup_.state_file.empty()) return;
+  account::checkpoint c{.boot_id = boot_id_,
+                        .unix_offset_ns = unix_offset_ns(now_ns()),
+                        .rows = {spool_.waiting().begin(), spool_.waiting().end()},
+                        .accounts = accounts_.now(),
+                        .counters = {}};
   for (const account::whole_counter& one : counters_) c.counters[one.channel().name] = one.now();
   const int error = write_whole(setup_.state_file, account::text_of(std::move(c)));
   if (error != 0 && !state_is_refused_)
@@ -211,7 +286,8 @@ void node::save() {
 
 std::set<std::int64_t> node::users() const {
   std::set<std::int64_t> found;
-  for (const auto& [key, a] : accounts_.now().open) found.insert(a.opened.uid);
+  for (const auto& [key, a] : accounts_.now().open)
+    if (!a.end_ns) found.insert(a.opened.uid);
   return found;
 }
 

@@ -5,6 +5,10 @@
 // that fails, a group that has gone and a full disk stop nothing else: the first is a gap, and a state that cannot be
 // written is reported once, until it can be written again.
 //
+// A closed account becomes a row, which is in the state or in the spool from then on, whether or not anybody waits for the
+// answer. A message `close` that has waited ends its account at the time at which it was sent; the account is closed by
+// the next finish_ended(), after all messages that waited have been read.
+//
 // If the state is of this boot, the constructor goes on from it: the first advance() then attributes what was counted
 // meanwhile. Messages that waited meanwhile must come before that.
 #pragma once
@@ -17,11 +21,13 @@
 #include <vector>
 
 #include "account/attribution.hpp"
+#include "account/checkpoint.hpp"
 #include "account/cpu_time.hpp"
 #include "account/whole_counter.hpp"
 #include "meter/source.hpp"
 #include "service/messages.hpp"
 #include "service/publication.hpp"
+#include "service/spool.hpp"
 
 namespace lull::service {
 
@@ -31,8 +37,11 @@ class node {
     meter::sysroot root;
     std::vector<std::string> sources;  // empty: those that a measurement would read
     std::string cgroup_folder;
-    std::map<std::string, double> idle_watts;  // by domain
-    std::string state_file;                    // empty: none
+    std::map<std::string, double> idle_watts;       // by domain
+    std::string state_file;                         // empty: none
+    std::string spool_folder;                       // of rows; empty: none
+    std::string name;                               // of this node, in rows
+    std::int64_t close_after_ns = 600'000'000'000;  // an account whose cgroup has been gone for so long
   };
 
   // Throws lull::error if nothing can be read, or the idle power is of a domain that is not counted.
@@ -40,13 +49,20 @@ class node {
 
   void read_counters();
   void advance();
-  // False if the key is open already, or no such account is.
+  // False if the key is open already, or no such account is. An account of an earlier start of the job is closed.
   bool open(const request& r);
   bool used(const request& r);
+  [[nodiscard]] bool is_open(const std::string& key) const;
+  // Without a value there is no such account, or it is closed by finish_ended().
   std::optional<account::figures> close(const request& r);
+  // The accounts that have ended, at a reading that it makes if there are any.
+  std::vector<account::figures> finish_ended();
+  // Closes accounts whose processes have gone long ago, without a message.
+  void close_abandoned();
   void save();
 
   [[nodiscard]] std::set<std::int64_t> users() const;
+  [[nodiscard]] const spool& rows() const { return spool_; }
   [[nodiscard]] const account::attribution& accounts() const { return accounts_; }
   // Channels that ordinary users cannot read themselves, none of which counts what another does.
   [[nodiscard]] std::vector<meter::channel> served_channels() const;
@@ -59,7 +75,10 @@ class node {
  private:
   void find_channels();
   void restore();
-  void report_ended(const account::attribution::state& before) const;
+  void close_ended_by_reboot(const account::checkpoint& before);
+  account::figures finish(const std::string& key);
+  [[nodiscard]] bool is_late(const request& r) const;
+  void write_state();
   void apply_idle_power();
 
   setup setup_;
@@ -76,6 +95,7 @@ class node {
   std::vector<std::size_t> served_;  // places in counters_
   account::attribution accounts_;
   account::cpu_time_reader cpu_time_;
+  spool spool_;
   std::int64_t readings_ = 0;
   bool state_is_refused_ = false;  // the last attempt to write it failed
 };

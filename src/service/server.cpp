@@ -18,6 +18,7 @@ namespace {
 using json = nlohmann::json;
 
 constexpr int most_of_a_user = 32;
+constexpr int most_in_turn = 64;  // messages of a connection of the scheduler
 constexpr std::size_t most_connections = 4096;
 constexpr std::int64_t per_message_ns = 1'000'000'000 / 12;
 constexpr std::int64_t burst_ns = 8 * per_message_ns;
@@ -81,18 +82,28 @@ bool server::is_read(const connection& c) const {
 }
 
 bool server::serve(connection& c) {
+  if (!c.is_scheduler) return serve_one(c) != outcome::ended;
+  // All that waits, before the reading that is due.
+  for (int i = 0; i < most_in_turn; ++i)
+    if (const outcome o = serve_one(c); o != outcome::served) return o != outcome::ended;
+  return true;
+}
+
+server::outcome server::serve_one(connection& c) {
   std::array<char, longest_request + 1> buffer;
   const ssize_t n = ::recv(c.fd.get(), buffer.data(), buffer.size(), MSG_TRUNC);
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return true;
-  if (n <= 0) return false;
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return outcome::nothing;
+  // Its sender has gone without reading an answer; messages may be left.
+  if (n < 0 && errno == ECONNRESET && c.is_scheduler) return outcome::served;
+  if (n <= 0) return outcome::ended;
   c.busy_until_ns = std::max(c.busy_until_ns, now_ns()) + per_message_ns;
   if (static_cast<std::size_t>(n) > longest_request) {
     (void)send_to(c.fd.get(), mistake(fmt::format("a message has at most {} bytes", longest_request)));
-    return false;
+    return outcome::ended;
   }
   const parsed message = parse({buffer.data(), static_cast<std::size_t>(n)});
   const std::string text = message.wanted ? answer(c, *message.wanted) : mistake(message.mistake);
-  return text.empty() || send_to(c.fd.get(), text);
+  return text.empty() || send_to(c.fd.get(), text) || c.is_scheduler ? outcome::served : outcome::ended;
 }
 
 // An empty answer follows with the next publication.
@@ -103,7 +114,7 @@ std::string server::answer(connection& c, const request& r) {
     case verb::close: {
       if (!c.is_scheduler) return refusal("accounts change over the socket of the scheduler");
       const verdict v = may_change_accounts(c.who, options_.rights);
-      return v.allowed ? answer_scheduler(r) : refusal(v.reason);
+      return v.allowed ? answer_scheduler(c, r) : refusal(v.reason);
     }
     case verb::channels:
       return channels();
@@ -129,7 +140,7 @@ std::string server::answer(connection& c, const request& r) {
   return {};
 }
 
-std::string server::answer_scheduler(const request& r) {
+std::string server::answer_scheduler(connection& c, const request& r) {
   if (r.ask == verb::used) {
     if (!node_.used(r)) return mistake(fmt::format("no account {} is open", r.account.key));
     node_.save();
@@ -141,11 +152,25 @@ std::string server::answer_scheduler(const request& r) {
     node_.save();
     return done();
   }
+  if (!node_.is_open(r.account.key)) return mistake(fmt::format("no account {} is open", r.account.key));
   const auto row = node_.close(r);
-  if (!row) return mistake(fmt::format("no account {} is open", r.account.key));
   publication_.set_users(node_.users());
   node_.save();
-  return text_of(*row);
+  if (row) return text_of(*row);
+  c.waits_for_row = r.account.key;
+  return {};
+}
+
+void server::answer_rows() {
+  const auto rows = node_.finish_ended();
+  if (rows.empty()) return;
+  node_.save();
+  for (const account::figures& row : rows)
+    for (connection& c : connections_)
+      if (c.fd && c.waits_for_row == row.opened.key) {
+        c.waits_for_row.clear();
+        (void)send_to(c.fd.get(), text_of(row));
+      }
 }
 
 std::string server::channels() const {
@@ -180,6 +205,8 @@ std::string server::whole_node() const {
                        {"accounts", s.open.size()},
                        {"readings", node_.readings()},
                        {"lost", node_.lost()},
+                       {"rows_waiting", node_.rows().waiting().size()},
+                       {"rows_lost", node_.rows().lost()},
                        {"age_s", from_ns(node_.now_ns() - s.time_ns).value()}});
 }
 
@@ -210,6 +237,8 @@ void server::do_what_is_due() {
   const auto next = [&](std::int64_t due, std::int64_t every) { return due + every > now ? due + every : now + every; };
   if (attributes) {
     node_.advance();
+    node_.close_abandoned();
+    publication_.set_users(node_.users());
     next_reading_ns_ = next(next_reading_ns_, period);
   } else {
     node_.read_counters();
@@ -253,6 +282,7 @@ void server::run(int signal_fd) {
       }
     };
     serve_all(true);
+    answer_rows();
     do_what_is_due();
     accept_from(sockets_.of_users.get(), false);
     serve_all(false);

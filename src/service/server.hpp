@@ -5,6 +5,8 @@
 // so asking faster changes nothing. The scheduler's messages come first; each that changes an account is on disk before
 // it is answered.
 //
+// A message of the scheduler counts even if its sender has gone. A row that waits for the next reading is sent after it.
+//
 // A user has at most 32 connections; each is served 12 messages a second after a burst of 8, and is not read from beyond
 // that. A message that is too long, or an answer that is not fetched, ends the connection.
 #pragma once
@@ -43,14 +45,18 @@ class server {
     bool is_scheduler = false;
     bool waits_for_counters = false;
     std::int64_t had_number = 0;     // the last publication that it got
+    std::string waits_for_row;       // of the account with this key
     std::int64_t busy_until_ns = 0;  // when its messages so far would have been served at the sustained rate
   };
 
   void accept_from(int listening, bool is_scheduler);
+  enum class outcome { served, nothing, ended };
   // False if the connection has ended.
   bool serve(connection& c);
+  [[nodiscard]] outcome serve_one(connection& c);
   [[nodiscard]] std::string answer(connection& c, const request& r);
-  [[nodiscard]] std::string answer_scheduler(const request& r);
+  [[nodiscard]] std::string answer_scheduler(connection& c, const request& r);
+  void answer_rows();
   [[nodiscard]] std::string channels() const;
   [[nodiscard]] std::string mine(const peer& who) const;
   [[nodiscard]] std::string whole_node() const;

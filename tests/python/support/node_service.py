@@ -96,6 +96,7 @@ class NodeService:
         self.folder = folder
         self.sockets = folder / "run"
         self.state = folder / "state" / "state.json"
+        self.spool = folder / "state" / "spool"
         self.options: list[str] = []
         self.process: subprocess.Popen[str] | None = None
         self.held: list[socket.socket] = []
@@ -150,6 +151,10 @@ class NodeService:
             self.sockets,
             "--state",
             self.state,
+            "--spool",
+            self.spool,
+            "--node",
+            "n1",
             "--sysroot",
             self.tree,
             "--cgroups",
@@ -262,6 +267,11 @@ class NodeService:
 
     def node(self) -> Answer:
         return self.ask({"ask": "node"})
+
+    def rows(self) -> list[Answer]:
+        """All rows in the spool."""
+        files = [*sorted(self.spool.glob("rows-*.jsonl")), self.spool / "writing"]
+        return [json.loads(line) for path in files if path.exists() for line in path.read_text().splitlines()]
 
     def node_uj(self) -> int:
         return sum(channel["node_uj"] for channel in self.node()["channels"])
