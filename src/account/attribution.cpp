@@ -175,6 +175,19 @@ bool attribution::open(const opening& what, std::optional<std::int64_t> usage_us
   return true;
 }
 
+void attribution::complete(const opening& more) {
+  const auto found = state_.open.find(more.key);
+  if (found == state_.open.end()) return;
+  opening& o = found->second.opened;
+  for (auto text : {&opening::cluster, &opening::job, &opening::project})
+    if ((o.*text).empty()) o.*text = more.*text;
+  if (o.restart < 0) o.restart = more.restart;
+  if (o.nodes == 0) o.nodes = more.nodes;
+  if (o.holds.cpus == 0) o.holds.cpus = more.holds.cpus;
+  if (o.holds.memory_mib == 0) o.holds.memory_mib = more.holds.memory_mib;
+  if (o.holds.gpus.empty()) o.holds.gpus = more.holds.gpus;
+}
+
 bool attribution::report_cpu(const std::string& key, std::int64_t usage_us) {
   const auto found = state_.open.find(key);
   if (found == state_.open.end()) return false;

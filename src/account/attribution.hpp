@@ -59,8 +59,8 @@ struct opening {
   std::string key;  // one account with this key is open at a time
   // As the scheduler names it; `job` is the key if it has no other name.
   std::string cluster, job;
-  std::int64_t restart = 0;  // how often the job was started before
-  std::int64_t nodes = 0;    // of the job; 0: unknown
+  std::int64_t restart = -1;  // how often the job was started before; negative: unknown
+  std::int64_t nodes = 0;     // of the job; 0: unknown
   std::int64_t uid = -1;
   std::string project;
   std::string cgroup;  // path of the job's, for example /system.slice/slurmstepd.scope/job_7; empty: unknown
@@ -170,6 +170,8 @@ class attribution {
   // `time_ns` lies in the interval that add() will end: then the account shares that interval from this time on.
   bool open(const opening& what, std::optional<std::int64_t> usage_us, std::optional<std::int64_t> parent_us,
             std::int64_t time_ns);
+  // Fills in what the opening of an open account left empty: another message knows more of its names and resources.
+  void complete(const opening& more);
   // A message about CPU time, which may arrive after the cgroup has gone; false if there is no such account.
   bool report_cpu(const std::string& key, std::int64_t usage_us);
   // The account ended at `time_ns`, which lies in the interval that the next add() ends: it shares that interval up to

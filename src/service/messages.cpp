@@ -12,12 +12,13 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, verb>, 7> verbs{{{"channels", verb::channels},
+constexpr std::array<std::pair<std::string_view, verb>, 8> verbs{{{"channels", verb::channels},
                                                                   {"counters", verb::counters},
                                                                   {"mine", verb::mine},
                                                                   {"node", verb::node},
                                                                   {"open", verb::open},
                                                                   {"used", verb::used},
+                                                                  {"figures", verb::figures},
                                                                   {"close", verb::close}}};
 
 constexpr std::size_t longest_text = 1024;
@@ -108,19 +109,21 @@ parsed parse(std::string_view message) {
     in.fail(fmt::format("'{}' is not a request", name));
   else
     r.ask = found->second;
-  if (r.ask == verb::open || r.ask == verb::used || r.ask == verb::close) {
+  if (r.ask == verb::open || r.ask == verb::used || r.ask == verb::figures || r.ask == verb::close) {
     r.account.key = in.text("key", true);
     if (r.account.key.empty()) in.fail("'key' is empty");
     r.time_ns = in.number("time_ns");
     r.usage_us = in.number("usage_us", r.ask == verb::used);
   }
-  if (r.ask == verb::open) {
-    r.account.uid = in.number("uid", true).value_or(-1);
+  if (r.ask == verb::open || r.ask == verb::used || r.ask == verb::close) {
     r.account.project = in.text("project");
     r.account.cluster = in.text("cluster");
     r.account.job = in.text("job");
-    r.account.restart = in.number("restart").value_or(0);
+    r.account.restart = in.number("restart").value_or(-1);
     r.account.nodes = in.number("nodes").value_or(0);
+  }
+  if (r.ask == verb::open) {
+    r.account.uid = in.number("uid", true).value_or(-1);
     r.account.cgroup = in.text("cgroup");
     if (!r.account.cgroup.empty() &&
         (!r.account.cgroup.starts_with('/') || r.account.cgroup.find("..") != std::string::npos))

@@ -14,13 +14,13 @@ namespace lull::service {
 inline constexpr int protocol_version = 1;
 inline constexpr std::size_t longest_request = 4096;
 
-// What a message may ask for. `open`, `used` and `close` come over the socket of the scheduler, the others over that of
+// What a message may ask for. `open`, `used`, `figures` and `close` come over the socket of the scheduler, the others over that of
 // the users.
-enum class verb { channels, counters, mine, node, open, used, close };
+enum class verb { channels, counters, mine, node, open, used, figures, close };
 
 struct request {
   verb ask = verb::channels;
-  account::opening account;              // of open; of used and close, its key
+  account::opening account;              // of open; of the others, its key, of used and close also its names
   std::optional<std::int64_t> time_ns;   // CLOCK_MONOTONIC at which it was sent; a message may wait for the service
   std::optional<std::int64_t> usage_us;  // CPU time of its cgroup, of used and close
 };

@@ -45,6 +45,11 @@ bool counts_energy_of_the_node(const meter::channel& c) {
 
 std::string source_of(const std::string& channel) { return channel.substr(0, channel.find(':')); }
 
+// Of a job that was started again, whose first end was not reported.
+bool is_of_earlier_start(const account::account& a, const account::opening& now) {
+  return a.gone_ns || (a.opened.restart >= 0 && now.restart >= 0 && a.opened.restart != now.restart);
+}
+
 // What CLOCK_REALTIME is beyond the clock of the accounts.
 std::int64_t unix_offset_ns(std::int64_t now_ns) { return ns_on(CLOCK_REALTIME) - now_ns; }
 
@@ -190,10 +195,13 @@ bool node::open(const request& r) {
   if (const auto same = accounts_.now().open.find(r.account.key); same != accounts_.now().open.end()) {
     if (same->second.end_ns) {
       finish_ended();
-    } else if (same->second.opened.restart != r.account.restart) {
+    } else if (is_of_earlier_start(same->second, r.account)) {
       accounts_.set_unclosed(r.account.key);
       advance();
       finish(r.account.key);
+    } else if (same->second.opened.uid == r.account.uid) {
+      accounts_.complete(r.account);
+      return true;
     } else {
       return false;
     }
@@ -209,7 +217,16 @@ bool node::open(const request& r) {
   return accounts_.open(r.account, usage, of_parent, begin);
 }
 
-bool node::used(const request& r) { return accounts_.report_cpu(r.account.key, r.usage_us.value_or(0)); }
+bool node::used(const request& r) {
+  accounts_.complete(r.account);
+  return accounts_.report_cpu(r.account.key, r.usage_us.value_or(0));
+}
+
+std::optional<account::figures> node::figures(const std::string& key) {
+  if (!is_open(key)) return std::nullopt;
+  advance();
+  return accounts_.of(key);
+}
 
 bool node::is_open(const std::string& key) const {
   const auto found = accounts_.now().open.find(key);
@@ -218,6 +235,7 @@ bool node::is_open(const std::string& key) const {
 
 std::optional<account::figures> node::close(const request& r) {
   if (!is_open(r.account.key)) return std::nullopt;
+  accounts_.complete(r.account);
   if (r.usage_us) accounts_.report_cpu(r.account.key, *r.usage_us);
   if (is_late(r)) {
     accounts_.end(r.account.key, *r.time_ns);

@@ -49,9 +49,12 @@ class node {
 
   void read_counters();
   void advance();
-  // False if the key is open already, or no such account is. An account of an earlier start of the job is closed.
+  // False if the key is open already for another user, or no such account is. A second opening of the same start of a job
+  // adds what the first did not know; one of a later start closes the account of the earlier.
   bool open(const request& r);
   bool used(const request& r);
+  // So far, at a reading that it makes; without a value there is no such account.
+  std::optional<account::figures> figures(const std::string& key);
   [[nodiscard]] bool is_open(const std::string& key) const;
   // Without a value there is no such account, or it is closed by finish_ended().
   std::optional<account::figures> close(const request& r);

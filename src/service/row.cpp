@@ -50,7 +50,7 @@ std::string row_of(const account::figures& f, const std::string& node, std::int6
   const json row{{"v", version},
                  {"cluster", f.opened.cluster},
                  {"job", f.opened.job.empty() ? f.opened.key : f.opened.job},
-                 {"restart", f.opened.restart},
+                 {"restart", std::max<std::int64_t>(f.opened.restart, 0)},
                  {"node", node},
                  {"nodes", f.opened.nodes},
                  {"uid", f.opened.uid},

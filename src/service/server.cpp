@@ -111,6 +111,7 @@ std::string server::answer(connection& c, const request& r) {
   switch (r.ask) {
     case verb::open:
     case verb::used:
+    case verb::figures:
     case verb::close: {
       if (!c.is_scheduler) return refusal("accounts change over the socket of the scheduler");
       const verdict v = may_change_accounts(c.who, options_.rights);
@@ -145,6 +146,10 @@ std::string server::answer_scheduler(connection& c, const request& r) {
     if (!node_.used(r)) return mistake(fmt::format("no account {} is open", r.account.key));
     node_.save();
     return done();
+  }
+  if (r.ask == verb::figures) {
+    const auto so_far = node_.figures(r.account.key);
+    return so_far ? text_of(*so_far) : mistake(fmt::format("no account {} is open", r.account.key));
   }
   if (r.ask == verb::open) {
     if (!node_.open(r)) return mistake(fmt::format("account {} is open already", r.account.key));

@@ -20,7 +20,7 @@ namespace lull::service {
 
 struct spool_limits {
   std::size_t waiting_rows = 10'000;
-  std::size_t rows_of_file = 200, bytes_of_file = 256 * 1024;  // one batch for the collector
+  std::size_t rows_of_file = 200, bytes_of_file = 256 << 10;  // one batch for the collector
   std::int64_t age_ns = 60'000'000'000;
 };
 

@@ -192,6 +192,19 @@ def test_a_job_that_starts_again_closes_what_its_first_start_left_open(service: 
     assert joules(first) == 10
 
 
+def test_each_step_may_open_the_account_and_adds_what_the_first_did_not_know(service: NodeService) -> None:
+    service.start()
+    service.open("slurm.7", ALICE, job="7")
+    again = {"ask": "open", "key": "slurm.7", "uid": ALICE, "job": "8", "project": "physics", "nodes": 2}
+    assert service.ask(again, "accounts") == {"v": 1, "ok": True}
+    service.consume(30)
+    service.move()
+    assert sum(one["uj"] for one in service.ask({"ask": "figures", "key": "slurm.7"}, "accounts")["energy"]) >= 30e6
+    service.finish("slurm.7")
+    [row] = service.rows()
+    assert (row["job"], row["project"], row["nodes"]) == ("7", "physics", 2)
+
+
 def test_an_account_whose_processes_have_long_gone_is_closed(service: NodeService) -> None:
     service.options += ["--close-after", "1"]
     service.start()

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 # Heterogeneous jobs are started by sched/backfill alone.
@@ -37,7 +37,7 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd.%n.pid
 PlugStackConfig={folder}/plugstack.conf
 MailProg=/bin/true
-ProctrackType=proctrack/linuxproc
+ProctrackType=proctrack/{tracking}
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
@@ -47,6 +47,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 ReturnToService=2
+{more}
 KillWait=2
 {nodes}
 PartitionName=all Nodes=ALL Default=YES State=UP
@@ -91,9 +92,22 @@ class Cluster:
         return "\n".join(f"--- {path.name}\n{path.read_text()}" for path in sorted(self.folder.glob("*.log")))
 
 
+@dataclass(frozen=True)
+class Setup:
+    """What a cluster has besides its nodes: by default no cgroups, no plugin."""
+
+    inside: tuple[str, ...] = ()  # a command that starts another in the namespaces of the cluster
+    tracking: str = "linuxproc"
+    more: str = ""  # lines of slurm.conf
+    cgroups: str = "CgroupPlugin=cgroup/v1\n"
+    plugins: str = ""  # plugstack.conf
+    environment: dict[str, str] = field(default_factory=dict)  # of slurmd
+
+
 @contextmanager
-def slurm_cluster(node_names: Sequence[str]) -> Iterator[Cluster]:
+def slurm_cluster(node_names: Sequence[str], setup: Setup | None = None) -> Iterator[Cluster]:
     """A cluster with idle nodes. All of them are this machine, each with a slurmd and `CPUS` processors."""
+    setup = setup or Setup()
     with ExitStack() as stack:
         # Not a folder of pytest: munged requires that everyone can reach it, and socket paths must be short.
         folder = Path(
@@ -101,20 +115,20 @@ def slurm_cluster(node_names: Sequence[str]) -> Iterator[Cluster]:
         )
         folder.chmod(0o711)
         stack.callback(_end_steps, folder)
-        _configure(folder, node_names)
+        _configure(folder, node_names, setup)
         munge = folder / "munge"
         files = [f"--{name}={munge / name}" for name in ("socket", "key-file", "pid-file", "log-file", "seed-file")]
         _start(stack, folder, "munged", "--foreground", "--num-threads=4", *files)
         _await("munged", folder, (munge / "socket").exists)
-        _start(stack, folder, "slurmctld", "-D", "-c")
+        _start(stack, folder, *setup.inside, "slurmctld", "-D", "-c")
         for name in node_names:
-            _start(stack, folder, "slurmd", "-D", "-N", name)
+            _start(stack, folder, *setup.inside, "slurmd", "-D", "-N", name, environment=setup.environment)
         cluster = Cluster(folder)
         _await("idle nodes", folder, lambda: _states(folder) == ["idle"] * len(node_names))
         yield cluster
 
 
-def _configure(folder: Path, node_names: Sequence[str]) -> None:
+def _configure(folder: Path, node_names: Sequence[str], setup: Setup) -> None:
     host = socket.gethostname().partition(".")[0]
     with ExitStack() as stack:  # all open at once, so that no port is returned twice
         ports = [_free_port(stack) for _ in range(len(node_names) + 1)]
@@ -122,10 +136,17 @@ def _configure(folder: Path, node_names: Sequence[str]) -> None:
         f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={CPUS}"
         for name, port in zip(node_names, ports[1:], strict=True)
     ]
-    text = CONFIGURATION.format(host=host, folder=folder, controller_port=ports[0], nodes="\n".join(nodes))
+    text = CONFIGURATION.format(
+        host=host,
+        folder=folder,
+        controller_port=ports[0],
+        nodes="\n".join(nodes),
+        tracking=setup.tracking,
+        more=setup.more,
+    )
     (folder / "slurm.conf").write_text(text)
-    (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
-    (folder / "plugstack.conf").write_text("")
+    (folder / "cgroup.conf").write_text(setup.cgroups)
+    (folder / "plugstack.conf").write_text(setup.plugins)
     for name in ("state", *(f"tmp.{node}" for node in node_names)):  # of PMIx, named by the job's number alone
         (folder / name).mkdir()
     (folder / "munge").mkdir()
@@ -143,12 +164,12 @@ def _free_port(stack: ExitStack) -> int:
     return port
 
 
-def _start(stack: ExitStack, folder: Path, *words: str) -> None:
+def _start(stack: ExitStack, folder: Path, *words: str, environment: dict[str, str] | None = None) -> None:
     number = len(list(folder.glob("*.log")))
-    log = stack.enter_context((folder / f"{number}-{words[0]}.log").open("w"))
+    log = stack.enter_context((folder / f"{number}-{Path(words[0]).name}.log").open("w"))
     process = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "--", *words],
-        env={**os.environ, "SLURM_CONF": str(folder / "slurm.conf")},
+        env={**os.environ, "SLURM_CONF": str(folder / "slurm.conf"), **(environment or {})},
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=log,
