@@ -8,10 +8,13 @@ its figures.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import multiprocessing
 import os
+import signal
 import socket
+import statistics
 import subprocess
 import sys
 import threading
@@ -137,6 +140,52 @@ def through_it(service: NodeService) -> float:
     return served / direct
 
 
+# What the plugin sends for a batch job, in the extern step, the batch step and the epilog, each of which is a process;
+# and whether it waits for the answer.
+CALLS = (
+    (("open", True),),
+    (("open", True), ("used", False), ("used", False), ("figures", True)),
+    (("close", False),),
+)
+
+
+def delay_of_calls(library: Path, path: str, calls: tuple[tuple[str, bool], ...]) -> float:
+    """How long these calls take, in milliseconds."""
+    wire = ctypes.CDLL(str(library))
+    answer = ctypes.create_string_buffer(65536)
+    message = ctypes.create_string_buffer(8192)
+    began = time.monotonic_ns()
+    for ask, waits in calls:
+        wire.lull_begin(message, ask.encode(), b"slurm.delay")
+        if ask == "open":
+            wire.lull_add_number(message, b"uid", ctypes.c_int64(ALICE))
+        if ask == "used":
+            wire.lull_add_number(message, b"usage_us", ctypes.c_int64(1000))
+        wire.lull_send(message, path.encode(), answer if waits else None, ctypes.c_size_t(65536 if waits else 0))
+    return (time.monotonic_ns() - began) / 1e6
+
+
+def build_wire(folder: Path) -> Path:
+    """The code that the plugin and lull-account send messages with, as a library."""
+    library = folder / "wire.so"
+    source = ROOT / "src" / "service" / "scheduler" / "wire.c"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'src'}", "-o", library, source], check=True)
+    return library
+
+
+def delay_ms(service: NodeService, jobs: int) -> float:
+    """The delay of a batch job by all calls, the median of some jobs."""
+    library, path = build_wire(service.folder), str(service.sockets / "accounts")
+    sums = []
+    for _ in range(jobs):
+        total = 0.0
+        for calls in CALLS:
+            with multiprocessing.get_context("fork").Pool(1) as pool:  # a process remembers that there was no answer
+                total += pool.apply(delay_of_calls, (library, path, calls))
+        sums.append(total)
+    return statistics.median(sums)
+
+
 def main() -> None:
     """Print the figures as JSON."""
     with node_service() as service:
@@ -153,6 +202,10 @@ def main() -> None:
         finally:
             done.set()
             jobs.join()
+        delay = delay_ms(service, 50)
+        service.process.send_signal(signal.SIGSTOP)
+        delay_stopped = delay_ms(service, 5)
+        service.process.send_signal(signal.SIGCONT)
         open_jobs(service, JOBS, MANY_JOBS)
         memory = rss_mb(service.process.pid)
         for job in range(MANY_JOBS):
@@ -164,6 +217,8 @@ def main() -> None:
             "cpu_pct_flood": round(cpu_flood, 3),
             "conservation_uj": abs(service.unattributed_uj()) + abs(service.consumed_uj - service.node_uj()),
             "measure_direct_ratio": round(ratio, 5),
+            "delay_ms_start_step_end": round(delay, 3),
+            "delay_ms_service_stopped": round(delay_stopped, 1),
         }
     print(json.dumps(result | store_figures()))
 
