@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -202,7 +203,7 @@ static int passed(void) {
   return fd;
 }
 
-/* The child inherits slurmstepd's blocked signals, without which alarm() would end nothing. */
+/* The child inherits slurmstepd's blocked signals, which SIGALRM must not be. */
 static void write_as_nobody(int fd, const char* line, size_t length) {
   const pid_t child = fork();
   if (child == 0) {
@@ -210,7 +211,8 @@ static void write_as_nobody(int fd, const char* line, size_t length) {
     sigfillset(&all);
     signal(SIGALRM, SIG_DFL);
     sigprocmask(SIG_UNBLOCK, &all, NULL);
-    alarm(seconds_to_write);
+    const struct itimerval end = {.it_value = {.tv_sec = seconds_to_write}};
+    setitimer(ITIMER_REAL, &end, NULL);
     if (setgroups(0, NULL) != 0 || setgid(nobody) != 0 || setuid(nobody) != 0) _exit(1);
     _exit(write(fd, line, length) == (ssize_t)length ? 0 : 1);
   }

@@ -54,6 +54,34 @@ def test_the_units_and_the_program_agree_about_places() -> None:
     assert "StateDirectory=lull\n" in (UNITS / "lull-meterd.service").read_text()
 
 
+def test_cmake_installs_all_of_it_with_the_paths_of_the_installation(tmp_path: Path) -> None:
+    project = f"""
+cmake_minimum_required(VERSION 3.22)
+project(service NONE)
+set(LULL_INSTALL_PACKAGE lib/lull/python/lull)
+set(LULL_INSTALL_SHARE share)
+include({TOP}/cmake/service.cmake)
+"""
+    (tmp_path / "CMakeLists.txt").write_text(project)
+    build, into = tmp_path / "build", tmp_path / "into"
+    options = ["-DLULL_INSTALL_SERVICE=ON", f"-DCMAKE_INSTALL_PREFIX={into}"]
+    subprocess.run(["cmake", "-S", tmp_path, "-B", build, *options], check=True, capture_output=True)
+    subprocess.run(["cmake", "--install", build, "--component", "service"], check=True, capture_output=True)
+    installed = {str(path.relative_to(into)) for path in into.rglob("*") if path.is_file()}
+    assert installed == {
+        "lib/systemd/system/lull-meterd.service",
+        "lib/systemd/system/lull-meterd.socket",
+        "lib/systemd/system/lull-meterd-accounts.socket",
+        "lib/udev/rules.d/60-lull-meters.rules",
+        "lib/sysusers.d/lull.conf",
+        "share/lull/plugstack.conf",
+    }
+    programs = into / "lib/lull/python/lull/libexec"
+    unit = (into / "lib/systemd/system/lull-meterd.service").read_text()
+    assert f"ExecStart={programs}/lull-meterd\n" in unit
+    assert (into / "share/lull/plugstack.conf").read_text().endswith(f"optional {programs}/lull_spank.so\n")
+
+
 def test_the_service_has_neither_root_nor_capabilities_nor_network() -> None:
     lines = (UNITS / "lull-meterd.service").read_text().splitlines()
     for line in (
