@@ -4,7 +4,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -172,3 +173,14 @@ def test_a_program_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("lull.doctor.finding.TRY_S", 0.2)
     code, said = Machine().output_of(["sleep", "60"])
     assert code == 124 and "did not end" in said
+
+
+def test_a_node_with_closed_counters_names_the_service_that_would_read_them() -> None:
+    served = SimpleNamespace(readable=False, reason="no service of Lull runs on this node", fix="")
+    closed = SimpleNamespace(name="powercap", reason="/sys/class/powercap/energy_uj: Permission denied")
+    opened = SimpleNamespace(name="hwmon", reason="")
+    [found] = energy.service(cast(Any, served), cast(Any, [closed, opened]))
+    assert (found.what, found.state) == ("lull-meterd", "off")
+    assert "reads powercap for users" in found.found
+    assert "meter-every-job" in found.fix
+    assert energy.service(cast(Any, served), cast(Any, [opened])) == []

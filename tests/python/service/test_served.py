@@ -20,6 +20,15 @@ from node_service import ALICE, BOB, NodeService, as_user, node_service, with_us
 WAITING = 'touch "$1/started"; while [ ! -e "$1/go" ]; do sleep 0.05; done; sleep 0.2'
 
 
+# The area of `lull doctor` that names the service; all others take seconds.
+ENERGY = """
+import dataclasses, json
+from lull.doctor.energy import look
+from lull.doctor.finding import Machine
+print(json.dumps([dataclasses.asdict(one) for one in look(Machine())]))
+"""
+
+
 class User:
     """An ordinary user with a folder, who calls lull."""
 
@@ -164,6 +173,32 @@ def test_doctor_and_sources_say_why_it_does_not_help(service: NodeService, alice
     service.open("a", ALICE)
     service.open("b", BOB)
     assert alice.served()["reason"] == "2 users share this node"
+
+
+def found_by_doctor(alice: User) -> dict[str, str]:
+    process = alice.start_python(ENERGY)
+    out, err = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 0, err
+    [found] = [one for one in json.loads(out) if one["what"] == "lull-meterd"]
+    finding: dict[str, str] = found
+    return finding
+
+
+def test_doctor_says_whether_it_runs_and_serves_this_user_and_what_to_do(service: NodeService, alice: User) -> None:
+    service.start()
+    found = found_by_doctor(alice)
+    assert found["state"] == "limited"
+    assert found["found"] == "runs, but does not serve this user: you have no job on this node"
+    assert "node alone" in found["fix"]
+    service.open("a", ALICE)
+    found = found_by_doctor(alice)
+    assert found["state"] == "works"
+    assert "served:package-0" in found["found"]
+    service.kill()
+    found = found_by_doctor(alice)
+    assert found["state"] == "missing"
+    assert "it does not run" in found["found"]
+    assert "systemctl status lull-meterd" in found["fix"]
 
 
 def measured_without_it(alice: User) -> str:
