@@ -24,6 +24,8 @@ class attribution_test : public testing::Test {
 
   static opening job(const std::string& key, std::int64_t cpus, std::int64_t uid = 1000) {
     return {.key = key,
+            .cluster = "",
+            .job = "",
             .uid = uid,
             .project = "",
             .cgroup = jobs + "/" + key,
@@ -67,6 +69,44 @@ TEST_F(attribution_test, idle_energy_goes_by_cpus_held_and_the_rest_by_cpu_time)
   EXPECT_EQ(of("b").held_uj, 20'000'000);
   EXPECT_EQ(node_.now().system[0].active_uj, 12'000'000);
   EXPECT_EQ(node_.now().unheld[0].held_uj, 10'000'000);
+}
+
+TEST_F(attribution_test, accounts_that_follow_each_other_between_two_readings_share_by_their_times) {
+  node_.set_idle_power("powercap:package-0", 40);
+  open(job("a", 4));
+  observe(second, {40'000'000});
+  EXPECT_TRUE(node_.end("a", now_ + second));
+  EXPECT_FALSE(node_.end("x", now_));
+  EXPECT_TRUE(node_.open(job("b", 4), 0, 0, now_ + second));
+  machine_us_ += 1000;
+  observe(4 * second, {160'000'000});
+  EXPECT_EQ(of("a").held_uj, 80'000'000);
+  EXPECT_EQ(of("b").held_uj, 120'000'000);
+  const auto row = node_.close("a");
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->end_ns - row->begin_ns, 2 * second);
+  EXPECT_TRUE(row->alone);  // b began when it had ended
+  EXPECT_EQ(node_.now().unheld[0].held_uj, 0);
+}
+
+TEST_F(attribution_test, what_a_second_opening_knows_is_added) {
+  open(job("a", 2));
+  node_.complete({.key = "a",
+                  .cluster = "blue",
+                  .job = "7",
+                  .restart = 1,
+                  .nodes = 2,
+                  .uid = 5,
+                  .project = "p",
+                  .cgroup = "/other",
+                  .holds = {.cpus = 3, .memory_mib = 9, .gpus = {}}});
+  const opening& o = node_.now().open.at("a").opened;
+  EXPECT_EQ(o.project, "p");
+  EXPECT_EQ(o.restart, 1);
+  EXPECT_EQ(o.holds.cpus, 2);
+  EXPECT_EQ(o.holds.memory_mib, 9);
+  EXPECT_EQ(o.uid, 1000);
+  EXPECT_EQ(o.cgroup, jobs + "/a");
 }
 
 TEST_F(attribution_test, a_job_that_runs_nothing_still_holds) {
@@ -308,7 +348,7 @@ TEST_F(two_domains, a_checkpoint_is_read_back_as_it_was) {
   run("a", 77);
   observe(second, {1, 2, 3});
   const checkpoint saved{
-      .boot_id = "b", .accounts = node_.now(), .counters = {{"x", {.uj = 5, .raw = 7, .time_ns = 9}}}};
+      .boot_id = "b", .rows = {"row"}, .accounts = node_.now(), .counters = {{"x", {.uj = 5, .raw = 7, .time_ns = 9}}}};
   const auto read = checkpoint_in(text_of(saved));
   ASSERT_TRUE(read);
   EXPECT_EQ(text_of(*read), text_of(saved));

@@ -129,6 +129,8 @@ class history {
     observe();
     const std::string key = std::to_string(++last_);
     opening what{.key = key,
+                 .cluster = "",
+                 .job = "",
                  .uid = 1,
                  .project = "",
                  .cgroup = jobs + "/" + key,
@@ -150,6 +152,7 @@ class history {
   void restart() {
     ++restarts_;
     const auto saved = checkpoint_in(text_of({.boot_id = "boot",
+                                              .rows = {},
                                               .accounts = accounts_.now(),
                                               .counters = {{"0", counters_[0].now()}, {"1", counters_[1].now()}}}));
     ASSERT_TRUE(saved);
