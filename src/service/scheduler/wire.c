@@ -87,19 +87,27 @@ static int receive(int fd, char* answer, size_t size, int64_t until_ns) {
   }
 }
 
+static int send_once(const struct lull_message* m, const char* socket_path, char* answer, size_t size,
+                     int64_t until_ns) {
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return errno;
+  int error = connect_to(fd, socket_path, until_ns);
+  if (error == 0 && send(fd, m->text, m->used, MSG_NOSIGNAL) < 0) error = errno;
+  if (error == 0 && answer != NULL) error = receive(fd, answer, size, until_ns);
+  close(fd);
+  return error;
+}
+
 int lull_send(struct lull_message* m, const char* socket_path, char* answer, size_t size) {
   static bool is_silent = false;
   append(m, "}");
   if (answer != NULL) answer[0] = '\0';
   if (!m->is_whole) return EMSGSIZE;
-  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return errno;
   const int64_t until_ns = monotonic_ns() + (is_silent ? 0 : (int64_t)lull_wait_ms * 1000000);
-  int error = connect_to(fd, socket_path, until_ns);
-  if (error == 0 && send(fd, m->text, m->used, MSG_NOSIGNAL) < 0) error = errno;
-  if (error == 0 && answer != NULL) error = receive(fd, answer, size, until_ns);
+  int error = send_once(m, socket_path, answer, size, until_ns);
+  /* The service ended with the message in its hands. The next one waits for it, and knows what has been done. */
+  if (error == ECONNRESET || error == EPIPE) error = send_once(m, socket_path, answer, size, until_ns);
   if (error == ETIMEDOUT || error == EAGAIN) is_silent = true;
-  close(fd);
   return error;
 }
 
