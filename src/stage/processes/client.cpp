@@ -450,7 +450,7 @@ std::unique_ptr<client> client::join(const plan& wanted, const roles& all, excha
   if (has_servers) joint_account::let_servers_meet(all, others);
   storage_limit storage(wanted.storage_bytes_per_s, wanted.storage_writers, others);
   const auto how_far = has_servers ? progress::of_node(others) : nullptr;
-  std::shared_ptr<directory> files = share_output(wanted, all, others).of;
+  std::shared_ptr<directory> files = share_output(wanted, all, others, storage).of;
   if (files && how_far) files->count_busy_in(&how_far->busy());
   joined server = row_of(wanted.how).join(wanted, all, others, how_far);
   std::size_t share = 0;

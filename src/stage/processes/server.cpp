@@ -15,7 +15,7 @@ int serve(const plan& wanted, const roles& all, exchange& others) {
   joint_account account(all, others);
   const storage_limit storage(wanted.storage_bytes_per_s, wanted.storage_writers, others);
   const auto of_node = progress::of_node(others);
-  const auto [files, link] = share_output(wanted, all, others);
+  const auto [files, link] = share_output(wanted, all, others, storage);
   if (files && of_node) files->count_busy_in(&of_node->busy());
   std::optional<server_thread> pieces;
   if (files) pieces.emplace(files, files->position(), storage);

@@ -224,17 +224,17 @@ void directory::end(const file_entry& one, int error) {
   ++table().news;
 }
 
-bool directory::must_wait(const file_entry& one) const {
-  if (one.what == kind::open) return false;
+const file_entry* directory::delays(const file_entry& one) const {
+  if (one.what == kind::open) return nullptr;
   for (std::uint64_t number = row(one.file).first; number != 0 && number < one.number; number = entry(number).next) {
     const file_entry& other = entry(number);
     if (!other.pending || other.server == one.server || other.is_request()) continue;
-    if (one.what == kind::close) return true;
+    if (one.what == kind::close) return &other;
     if (other.what == kind::open || !other.bytes.overlaps(one.bytes)) continue;
     const bool both_are_known = one.pieces > 0 && other.pieces > 0;
-    if (!both_are_known || overlap(pieces_of(one), pieces_of(other))) return true;
+    if (!both_are_known || overlap(pieces_of(one), pieces_of(other))) return &other;
   }
-  return false;
+  return nullptr;
 }
 
 void directory::give_up_order() {
@@ -255,6 +255,16 @@ void directory::give_up_order() {
     if (int none = 0; one.opened > 0 && (one.several_nodes || one.at_home >= 0))
       one.error.compare_exchange_strong(none, EIO);
   ++table().changed;
+}
+
+void directory::see_to_link() {
+  if (among_.nodes <= 1 || !linking().try_lock()) return;
+  {
+    const auto hold = lock();
+    give_up_order();
+  }
+  linking().unlock();
+  wake_all_for(changed());
 }
 
 void directory::wake_all_for(const std::atomic<std::uint32_t>& what) const {

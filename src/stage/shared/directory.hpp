@@ -149,15 +149,17 @@ class directory {
   // Returns its number. There must be room.
   std::uint64_t add(file_entry one);
   void end(const file_entry& one, int error);
-  // Whether an earlier entry of another server must end first. Exact for two writes whose pieces are known; a change of
-  // size touches everything behind it.
-  [[nodiscard]] bool must_wait(const file_entry& one) const;
+  // An earlier entry of another server that must end first, or null. Exact for two writes whose pieces are known; a
+  // change of size touches everything behind it.
+  [[nodiscard]] const file_entry* delays(const file_entry& one) const;
   [[nodiscard]] answer_of_home& answer_for(int position) const {
     return table().answers[static_cast<std::size_t>(position)];
   }
   // The nodes have lost each other: requests fail, entries of other nodes end, the others begin, as they are; files
   // that several nodes share have failed.
   void give_up_order();
+  // Without the lock: gives the order up if the process that talks to the other nodes has died.
+  void see_to_link();
   [[nodiscard]] bool order_is_lost() const { return table().order_is_lost; }
   [[nodiscard]] std::uint64_t oldest() const { return table().oldest; }  // all entries before it have ended
   [[nodiscard]] std::uint64_t next() const { return table().next; }

@@ -39,7 +39,7 @@ std::string real_path_of(const std::string& path) {
 }  // namespace
 
 node_files::node_files(std::shared_ptr<directory> of, settings how, storage_limit storage)
-    : of_(std::move(of)), how_(how), storage_(std::move(storage)) {}
+    : of_(std::move(of)), how_(how), storage_(std::move(storage)), lost_servers_(of_, storage_) {}
 
 // Touches the first pages, of which the first writes then need no more.
 void node_files::start_arena() {
@@ -135,6 +135,7 @@ std::byte* node_files::room(std::size_t pieces, std::size_t bytes) {
   // Each look under both locks: others of this process's threads may take what has become free.
   const auto look = [&]() -> const file_entry* {
     const std::lock_guard hold(mutex_);
+    if (place) return nullptr;
     arena_->release([&](std::uint64_t number) { return of_->is_pending(number); });
     if (needed > arena_->bytes()) return nullptr;  // there will never be room
     place = arena_->take(needed);
@@ -275,33 +276,14 @@ bool node_files::wait_while(const Pending& pending) {
       of_->wake_all_for(of_->changed());
     }
     if (futex_wait(of_->changed(), seen, look_again_ns, futex_users::several_processes)) continue;
-    write_for_lost_server(server);
-    see_to_link();
+    lost_servers_.write_for(server, [&] {
+      const auto hold = of_->lock();
+      return pending() == nullptr;
+    });
+    of_->see_to_link();
   }
   if (slept) --of_->waiting();
   return slept;
-}
-
-// Does nothing if the server lives.
-void node_files::write_for_lost_server(int server) {
-  if (server < 0 || server >= static_cast<int>(directory::most_processes)) return;
-  const std::lock_guard own(in_place_);
-  if (!of_->writing(server).try_lock()) return;
-  std::unique_ptr<piece_writer>& writer = in_place_of_[server];
-  if (!writer) writer = std::make_unique<piece_writer>(*of_, server, storage_);
-  while (writer->write_next(false)) continue;
-  of_->writing(server).unlock();
-}
-
-// Notices that the process that talks to the other nodes has died.
-void node_files::see_to_link() {
-  if (of_->among_nodes().nodes <= 1 || !of_->linking().try_lock()) return;
-  {
-    const auto hold = of_->lock();
-    of_->give_up_order();
-  }
-  of_->linking().unlock();
-  of_->wake_all_for(of_->changed());
 }
 
 bool node_files::wait(int file, const range& bytes) {
@@ -332,9 +314,8 @@ void node_files::wait_outside(const file_identity* which) noexcept {
     const std::uint32_t seen = of_->changed();
     if (!pending()) break;
     if (futex_wait(of_->changed(), seen, look_again_ns, futex_users::several_processes)) continue;
-    see_to_link();
-    for (int server = 0; server < static_cast<int>(of_->processes()); ++server)
-      if (of_->serves(server)) write_for_lost_server(server);
+    of_->see_to_link();
+    lost_servers_.write_for_all([&] { return !pending(); });
   }
   --of_->waiting();
 }
@@ -354,7 +335,7 @@ void node_files::wait_for(const std::string& path) {
 
 // The program may end because of it: what a server that died has left is written before.
 int node_files::error(int file) {
-  if (of_->row(file).error != 0) write_for_lost_server(of_->server());
+  if (of_->row(file).error != 0) lost_servers_.write_for(of_->server(), [] { return false; });
   const auto hold = of_->lock();
   file_row& row = of_->row(file);
   if (row.error != 0 && !std::exchange(row.error_is_reported, true))

@@ -5,7 +5,6 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -69,8 +68,6 @@ class node_files final : public shared_files {
   // lock. Returns whether it has slept.
   template <class Pending>
   bool wait_while(const Pending& pending);
-  void write_for_lost_server(int server);
-  void see_to_link();
   void start_arena();
 
   std::shared_ptr<directory> of_;
@@ -80,9 +77,8 @@ class node_files final : public shared_files {
   std::optional<arena> arena_;
   std::size_t allocated_ = 0;  // bytes of the arena
   client_figures figures_;
-  std::mutex asking_;                                         // one request of a process at a time
-  std::mutex in_place_;                                       // never held with the one above
-  std::map<int, std::unique_ptr<piece_writer>> in_place_of_;  // of servers that have died
+  std::mutex asking_;  // one request of a process at a time
+  stand_in lost_servers_;
 };
 
 }  // namespace lull::stage

@@ -72,17 +72,18 @@ int write_all(int file, std::vector<iovec>& parts, std::int64_t offset) {
 piece_writer::piece_writer(directory& of, int server, storage_limit storage)
     : of_(of), server_(server), storage_(std::move(storage)) {}
 
-bool piece_writer::write_next(bool wait) {
+piece_writer::outcome piece_writer::write_next(bool wait) {
   bool has_some = false;
   const std::uint32_t work = of_.work();
   const std::uint32_t changed = of_.changed();
   const std::vector<file_entry> batch = next_batch(has_some);
   if (batch.empty()) {
-    if (has_some)  // waits for the rest of a collective call, or for another server
-      futex_wait(of_.changed(), changed, part_missing_ns, futex_users::several_processes);
-    else if (wait)
+    if (has_some) {  // waits for the rest of a collective call, or for another server
+      if (!futex_wait(of_.changed(), changed, part_missing_ns, futex_users::several_processes)) of_.see_to_link();
+    } else if (wait) {
       futex_wait(of_.work(), work, no_work_ns, futex_users::several_processes);
-    return has_some;
+    }
+    return has_some ? outcome::waits : outcome::nothing;
   }
   const std::int64_t begin_ns = now_ns();
   const int error = carry_out(batch);
@@ -93,7 +94,7 @@ bool piece_writer::write_next(bool wait) {
     for (const file_entry& one : batch) of_.end(one, error);
   }
   of_.wake_all_for(of_.changed());
-  return true;
+  return outcome::wrote;
 }
 
 std::vector<file_entry> piece_writer::next_batch(bool& has_some) {
@@ -116,7 +117,7 @@ std::vector<file_entry> piece_writer::next_batch(bool& has_some) {
 }
 
 // With the lock.
-bool piece_writer::can_begin(const file_entry& one) const { return one.may_begin && !of_.must_wait(one); }
+bool piece_writer::can_begin(const file_entry& one) const { return one.may_begin && of_.delays(one) == nullptr; }
 
 // With the lock.
 bool piece_writer::is_complete(const file_entry& one) const {
@@ -176,6 +177,21 @@ int piece_writer::write(int file, const std::vector<file_entry>& batch) {
   return 0;
 }
 
+void stand_in::write_for(int server, const std::function<bool()>& enough) {
+  if (server < 0 || server >= static_cast<int>(of_->processes())) return;
+  const std::lock_guard own(mutex_);
+  if (!of_->writing(server).try_lock()) return;
+  std::unique_ptr<piece_writer>& writer = writers_[server];
+  if (!writer) writer = std::make_unique<piece_writer>(*of_, server, storage_);
+  while (writer->write_next(false) != piece_writer::outcome::nothing && !enough()) continue;
+  of_->writing(server).unlock();
+}
+
+void stand_in::write_for_all(const std::function<bool()>& enough) {
+  for (int server = 0; server < static_cast<int>(of_->processes()); ++server)
+    if (of_->serves(server)) write_for(server, enough);
+}
+
 server_thread::server_thread(std::shared_ptr<directory> of, int server, const storage_limit& storage)
     : of_(std::move(of)), server_(server), writer_(*of_, server, storage) {
   const blocked_signals in_the_thread;
@@ -185,7 +201,7 @@ server_thread::server_thread(std::shared_ptr<directory> of, int server, const st
 void server_thread::work(const std::stop_token& end) {
   const std::lock_guard lives(of_->writing(server_));
   of_->begin_serving(server_);
-  while (writer_.write_next(true) || !end.stop_requested()) continue;
+  while (writer_.write_next(true) != piece_writer::outcome::nothing || !end.stop_requested()) continue;
 }
 
 server_figures server_thread::finish() {

@@ -5,14 +5,18 @@
 // waits for something, or after `gathering_ns`. An entry waits for earlier ones of other servers that change the same
 // bytes.
 //
-// A server has one in a thread of its own (server_thread). When the server has died, the clients write its entries
-// themselves, with one that they use in turn (write_for_lost_server).
+// A server has one in a thread of its own (server_thread). When the server has died, those who wait for its entries
+// write them (stand_in), one after the other.
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -29,9 +33,12 @@ class piece_writer {
   // `server`: the position of the server whose entries it writes.
   piece_writer(directory& of, int server, storage_limit storage);
 
-  // Writes the next entries, or sleeps until they can be written, or for a moment. False: there are none now; with
-  // `wait`, it has slept then, too.
-  bool write_next(bool wait);
+  enum class outcome : std::uint8_t {
+    wrote,
+    waits,    // for the rest of a collective call, or for another server or node: it has slept for a moment
+    nothing,  // there are no entries now; with `wait`, it has slept then, too
+  };
+  outcome write_next(bool wait);
   [[nodiscard]] const server_figures& figures() const { return figures_; }
 
  private:
@@ -53,6 +60,20 @@ class piece_writer {
   std::uint64_t cursor_ = 1;  // no entry of this server before it is pending
   std::array<opened, directory::most_files> open_;
   server_figures figures_;
+};
+
+class stand_in {
+ public:
+  stand_in(std::shared_ptr<directory> of, storage_limit storage) : of_(std::move(of)), storage_(std::move(storage)) {}
+  // Writes what this server has left, until that is `enough`; does nothing if it lives.
+  void write_for(int server, const std::function<bool()>& enough);
+  void write_for_all(const std::function<bool()>& enough);
+
+ private:
+  std::shared_ptr<directory> of_;
+  storage_limit storage_;
+  std::mutex mutex_;
+  std::map<int, std::unique_ptr<piece_writer>> writers_;  // by server
 };
 
 class server_thread {

@@ -224,7 +224,7 @@ def test_each_step_may_open_the_account_and_adds_what_the_first_did_not_know(ser
 
 
 def test_an_account_whose_processes_have_long_gone_is_closed(service: NodeService) -> None:
-    service.options += ["--close-after", "1"]
+    service.options += ["--close-after", "1", "--hz", "10"]
     service.start()
     service.open("a", ALICE)
     service.remove_cgroup("/jobs/a")

@@ -84,8 +84,7 @@ bool home_of_files::carry_out(int node, packet_reader text) {
                  .what = what == to_home::wait ? kind::wait : kind::look_at_size,
                  .file = file,
                  .wanted = {},
-                 .before = of_.next(),
-                 .waited = false};
+                 .before = of_.next()};
   if (what == to_home::wait) asked.wanted = text.take<range>();
   questions_.push_back(asked);
   return true;
@@ -117,8 +116,9 @@ bool home_of_files::add(int node, file_entry one, std::uint64_t number, packet_r
     place_pieces(one, pieces);
   const std::uint64_t here = of_.add(one);
   if (one.pieces > 0) places_.belongs_to(one.place, here);
-  const bool may_begin = !of_.must_wait(of_.entry(here));
-  entries_[here] = {node, number, may_begin, false};
+  const file_entry* const blocker = of_.delays(of_.entry(here));
+  const bool may_begin = blocker == nullptr;
+  entries_[here] = {.node = node, .number = number, .blocker = may_begin ? 0 : blocker->number};
   numbers_[{node, number}] = here;
   send_(node, to_node(from_home::ordered, number).put(may_begin).put(std::int32_t{of_.row(one.file).error}));
   return true;
@@ -177,8 +177,10 @@ void home_of_files::lost(int node) {
 void home_of_files::begin_what_can() {
   const auto hold = of_.lock();
   for (auto& [here, one] : entries_) {
-    if (one.may_begin || of_.must_wait(of_.entry(here))) continue;
-    one.may_begin = true;
+    if (one.blocker == 0 || of_.is_pending(one.blocker)) continue;
+    const file_entry* const blocker = of_.delays(of_.entry(here));
+    one.blocker = blocker != nullptr ? blocker->number : 0;
+    if (one.blocker != 0) continue;
     send_(one.node, to_node(from_home::begin, one.number));
   }
 }
@@ -187,9 +189,14 @@ void home_of_files::answer_what_can() {
   const auto hold = of_.lock();
   for (auto one = questions_.begin(); one != questions_.end();) {
     file_row& row = of_.row(one->file);
-    const bool pending = one->what == kind::look_at_size
-                             ? row.pending != 0
-                             : delays_read(of_, one->file, one->wanted, one->before) != nullptr;
+    bool pending = one->blocker != 0 && of_.is_pending(one->blocker);
+    if (!pending && one->what == kind::look_at_size) {
+      pending = row.pending != 0;
+    } else if (!pending) {
+      const file_entry* const blocker = delays_read(of_, one->file, one->wanted, one->before);
+      one->blocker = blocker != nullptr ? blocker->number : 0;
+      pending = blocker != nullptr;
+    }
     if (pending) {
       one->waited = true;
       ++one;

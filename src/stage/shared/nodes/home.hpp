@@ -40,8 +40,9 @@ class home_of_files {
   // An entry of another node.
   struct entry_elsewhere {
     int node;
-    std::uint64_t number;  // there
-    bool may_begin = false, hurries = false;
+    std::uint64_t number;   // there
+    std::uint64_t blocker;  // what it waits for; 0: it may begin
+    bool hurries = false;
   };
   struct question {
     int node;
@@ -50,7 +51,8 @@ class home_of_files {
     int file;
     range wanted;
     std::uint64_t before;  // entries from here on do not matter
-    bool waited;
+    bool waited = false;
+    std::uint64_t blocker = 0;
   };
   using name = std::pair<int, std::uint64_t>;  // a node, and an entry's number there
 

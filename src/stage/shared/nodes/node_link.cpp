@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/blocked_signals.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/futex.hpp"
 
@@ -22,8 +23,9 @@ namespace lull::stage {
 namespace {
 
 constexpr std::int64_t ring_again_ns = 1'000'000'000;
-constexpr int look_again_ms = 50;  // at the end, whether other servers of the node have ended
-constexpr int calls_of_post = 2;   // collective ones, of its constructor
+constexpr std::int64_t see_to_servers_ns = 50'000'000;  // while something is pending
+constexpr int look_again_ms = 50;                       // at the end, whether other servers of the node have ended
+constexpr int calls_of_post = 2;                        // collective ones, of its constructor
 
 // The exchange between some of the processes, in which all others take part by calls without a message.
 class some_of final : public exchange {
@@ -63,8 +65,8 @@ std::vector<int> ranks_of_links(const std::vector<std::string>& nodes, const rol
 
 }  // namespace
 
-node_link::node_link(std::shared_ptr<directory> of, exchange& links)
-    : of_(std::move(of)), post_(*this, links), bell_(open_event_fd()) {
+node_link::node_link(std::shared_ptr<directory> of, exchange& links, const storage_limit& storage)
+    : of_(std::move(of)), post_(*this, links), lost_servers_(of_, storage), bell_(open_event_fd()) {
   if (!bell_) throw error("share files of several nodes", describe_errno(errno));
   const send_function send = [this](int node, packet text) { post_.send(node, std::move(text)); };
   if (of_->is_home())
@@ -77,13 +79,20 @@ void node_link::start() {
   const blocked_signals in_the_threads;
   thread_ = std::jthread([this] { work(); });
   begun_.get_future().wait();
-  ringer_ = std::jthread([this](const std::stop_token& end) {
-    while (!end.stop_requested()) {
-      const std::uint32_t seen = of_->news();
-      signal_event_fd(bell_.get());
-      futex_wait(of_->news(), seen, ring_again_ns, futex_users::several_processes);
-    }
-  });
+  ringer_ = std::jthread([this](const std::stop_token& end) { ring(end); });
+}
+
+void node_link::ring(const std::stop_token& end) {
+  std::int64_t seen_to_ns = now_ns();
+  while (!end.stop_requested()) {
+    const std::uint32_t seen = of_->news();
+    signal_event_fd(bell_.get());
+    const bool pending = of_->any_pending();
+    futex_wait(of_->news(), seen, pending ? see_to_servers_ns : ring_again_ns, futex_users::several_processes);
+    if (!pending || now_ns() - seen_to_ns < see_to_servers_ns) continue;
+    lost_servers_.write_for_all([&] { return end.stop_requested(); });
+    seen_to_ns = now_ns();
+  }
 }
 
 node_link::~node_link() {
@@ -167,7 +176,7 @@ void node_link::sleep() {
   clear_event_fd(bell_.get());
 }
 
-shared_output share_output(const plan& wanted, const roles& all, exchange& others) {
+shared_output share_output(const plan& wanted, const roles& all, exchange& others, const storage_limit& storage) {
   if (!shares_files(wanted)) return {};
   shared_output made{directory::of_node(wanted.buffer_bytes, all, others), nullptr};
   const std::vector<int> links = ranks_of_links(nodes_by_rank(others), all);
@@ -176,7 +185,7 @@ shared_output share_output(const plan& wanted, const roles& all, exchange& other
   {
     some_of among(others, links);
     if (std::ranges::find(links, others.rank()) != links.end()) try {
-        made.link = std::make_unique<node_link>(made.of, among);
+        made.link = std::make_unique<node_link>(made.of, among, storage);
         made.link->start();
       } catch (const std::exception& why) {
         problem = why.what();

@@ -1,8 +1,8 @@
 // The thread of a node's first server by which the nodes of a job agree on the order of their entries (directory.hpp).
 //
-//   auto [of, link] = share_output(plan, roles, others);   on all processes of the job, servers and clients
-//   …                                                      until the clients of this server have ended
-//   if (link) link->finish();                              before the server's own thread ends
+//   auto [of, link] = share_output(plan, roles, others, storage);   on all processes of the job, servers and clients
+//   …                                                               until the clients of this server have ended
+//   if (link) link->finish();                                       before the server's own thread ends
 //
 // If a node's link dies, its peers fail with EIO what they share with it.
 #pragma once
@@ -22,13 +22,15 @@
 #include "stage/shared/directory.hpp"
 #include "stage/shared/nodes/follower.hpp"
 #include "stage/shared/nodes/home.hpp"
+#include "stage/shared/piece_writer.hpp"
 
 namespace lull::stage {
 
 class node_link final : post_handler {
  public:
-  node_link(std::shared_ptr<directory> of, exchange& links);  // collective over all of them
-  ~node_link();                                               // without finish(): for the others, it is lost
+  // Collective over all of them.
+  node_link(std::shared_ptr<directory> of, exchange& links, const storage_limit& storage);
+  ~node_link();  // without finish(): for the others, it is lost
   node_link(const node_link&) = delete;
   node_link& operator=(const node_link&) = delete;
 
@@ -47,12 +49,13 @@ class node_link final : post_handler {
   [[nodiscard]] bool is_done();
   [[nodiscard]] bool other_servers_have_ended() const;
   void sleep();
-  void ring();
+  void ring(const std::stop_token& end);
 
   std::shared_ptr<directory> of_;
   post post_;  // used only by the thread while it runs
   std::unique_ptr<home_of_files> home_;
   std::unique_ptr<follower_of_home> follower_;
+  stand_in lost_servers_;  // processes of other nodes wait for what they have left
   std::deque<std::pair<int, std::vector<std::byte>>> arrived_;
   std::deque<int> lost_;
   descriptor bell_;
@@ -67,6 +70,7 @@ struct shared_output {
 };
 
 // Collective over all processes of the job.
-[[nodiscard]] shared_output share_output(const plan& wanted, const roles& all, exchange& others);
+[[nodiscard]] shared_output share_output(const plan& wanted, const roles& all, exchange& others,
+                                         const storage_limit& storage);
 
 }  // namespace lull::stage
