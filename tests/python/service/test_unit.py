@@ -72,6 +72,9 @@ include({TOP}/cmake/service.cmake)
         "lib/systemd/system/lull-meterd.service",
         "lib/systemd/system/lull-meterd.socket",
         "lib/systemd/system/lull-meterd-accounts.socket",
+        "lib/systemd/system/lull-ship.service",
+        "lib/systemd/system/lull-ship.timer",
+        "lib/systemd/system/lull-collect.service",
         "lib/udev/rules.d/60-lull-meters.rules",
         "lib/sysusers.d/lull.conf",
         "share/lull/plugstack.conf",
@@ -79,6 +82,8 @@ include({TOP}/cmake/service.cmake)
     programs = into / "lib/lull/python/lull/libexec"
     unit = (into / "lib/systemd/system/lull-meterd.service").read_text()
     assert f"ExecStart={programs}/lull-meterd\n" in unit
+    collector = (into / "lib/systemd/system/lull-collect.service").read_text()
+    assert f"ExecStart={into}/bin/lull collect" in collector
     assert (into / "share/lull/plugstack.conf").read_text().endswith(f"optional {programs}/lull_spank.so\n")
 
 
