@@ -318,6 +318,7 @@ std::map<std::string, double> shares_of(const netsim::link_policy& p) {
 std::vector<std::tuple<double, double, std::uint64_t>> sums_of(
     const std::array<netsim::rest_of_links, netsim::link_kinds>& group) {
   std::vector<std::tuple<double, double, std::uint64_t>> sums;
+  sums.reserve(group.size());
   for (const netsim::rest_of_links& r : group)
     sums.emplace_back(static_cast<double>(r.deep), static_cast<double>(r.fast), r.wakes);
   return sums;
