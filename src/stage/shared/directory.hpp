@@ -66,7 +66,7 @@ struct file_entry {
   std::uint64_t next = 0;  // of the same file; 0: none
   range wanted = {0, 0};
   bool ordered = true, may_begin = true;
-  bool hurries = false;  // somebody waits for it, or for what comes behind it
+  bool hurries = false;  // a process waits for it, or for an entry behind it
 
   [[nodiscard]] bool is_request() const { return what >= kind::join; }
 };

@@ -1,8 +1,8 @@
 // The home of the files that several nodes write (directory.hpp): orders the entries of all nodes.
 //
 // An entry of another node becomes an entry of the home's table, of a server elsewhere. It may begin when no earlier
-// entry of another node overlaps it, and ends when its node says so. What the processes of the home read, write and ask
-// finds it there like their own.
+// entry of another node overlaps it, and ends when its node says so. The processes of the home find it in their table
+// like their own entries.
 //
 // Calls come from one thread. send() is called in all of them.
 #pragma once

@@ -156,8 +156,9 @@ void node_link::look() {
 }
 
 bool node_link::is_done() {
-  if (!ends_) return false;
-  return home_ ? home_->is_done() : other_servers_have_ended() && follower_->is_idle();
+  // Those who find this thread gone while something is pending give the order up.
+  if (!ends_ || of_->any_pending() || !other_servers_have_ended()) return false;
+  return home_ ? home_->is_done() : follower_->is_idle();
 }
 
 bool node_link::other_servers_have_ended() const {
