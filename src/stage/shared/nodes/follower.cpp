@@ -80,6 +80,7 @@ void follower_of_home::look() {
 
 void follower_of_home::take(packet_reader text) {
   const auto what = text.take<from_home>();
+  if (what == from_home::hello) return;
   const auto number = text.take<std::uint64_t>();
   {
     const auto hold = of_.lock();

@@ -52,6 +52,7 @@ void home_of_files::look() {
 
 bool home_of_files::carry_out(int node, packet_reader text) {
   const auto what = text.take<to_home>();
+  if (what == to_home::hello) return true;
   if (what == to_home::farewell) return ended_.insert(node), true;
   if (what == to_home::join) return join(node, text), true;
   const auto number = text.take<std::uint64_t>();

@@ -9,6 +9,8 @@
 //   ask_size, look_at_size  entry, file
 //   done     entry, error
 //   farewell
+//
+// Both begin with hello: only over a connection does one notice the end of the other.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,8 +19,19 @@
 
 namespace lull::stage {
 
-enum class to_home : std::uint32_t { join, leave, write, set_size, wait, ask_size, look_at_size, done, farewell };
-enum class from_home : std::uint32_t { answer, ordered, begin, hurry };
+enum class to_home : std::uint32_t {
+  join,
+  leave,
+  write,
+  set_size,
+  wait,
+  ask_size,
+  look_at_size,
+  done,
+  hello,
+  farewell
+};
+enum class from_home : std::uint32_t { answer, ordered, begin, hurry, hello };
 
 inline constexpr int home_node = 0;
 

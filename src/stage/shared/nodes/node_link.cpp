@@ -113,6 +113,8 @@ void node_link::finish() {
 void node_link::work() {
   const std::lock_guard lives(of_->linking());
   begun_.set_value();
+  if (follower_) post_.send(home_node, packet().put(to_home::hello));
+  for (int node = 1; home_ && node < of_->among_nodes().nodes; ++node) post_.send(node, packet().put(from_home::hello));
   bool said_farewell = false;
   for (;;) {
     while (post_.progress()) continue;
