@@ -186,8 +186,9 @@ TEST_F(files_of_nodes, the_size_is_known_while_nothing_is_written) {
   job.finish();
 }
 
-TEST_F(files_of_nodes, more_is_handed_over_than_the_table_holds) {
+TEST_F(files_of_nodes, many_small_writes_of_all_nodes_are_written) {
   nodes job(3, 1, 1, std::size_t{4} << 20U);
+  job.serve();
   const std::string path = file();
   std::vector<int> numbers;
   for (int i = 0; i < 3; ++i) numbers.push_back(job[i].client(0).open(path, true).value());
@@ -200,7 +201,6 @@ TEST_F(files_of_nodes, more_is_handed_over_than_the_table_holds) {
                 {static_cast<std::uint64_t>(n + 1), 1, part == 3});
     });
   for (int part = 0; part < 3000; ++part) write(job[0].client(0), numbers[0], part, "o");
-  job.serve();
   ranks.clear();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(job[i].client(0).close(numbers[static_cast<std::size_t>(i)]), 0);
   EXPECT_EQ(text_of(path).size(), 799 * 8 + 12);
