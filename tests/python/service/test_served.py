@@ -104,22 +104,14 @@ def alice(service: NodeService) -> User:
 pytestmark = with_users
 
 
-def next_publication(service: NodeService) -> None:
-    """Two answers with counters: whatever was counted before is in the second."""
-    with service.connect() as connection:
-        for _ in range(2):
-            connection.send(b'{"v": 1, "ask": "counters"}')
-            connection.recv(65536)
-
-
 def test_a_user_who_has_the_node_alone_measures_what_it_counts(service: NodeService, alice: User) -> None:
     service.start()
     service.open("a", ALICE)
     service.consume(500)  # before the measurement
-    next_publication(service)
+    service.next_publication()
     process = alice.start_measurement()
     service.consume(50)
-    next_publication(service)
+    service.next_publication()
     energies, err = alice.finish(process)
     assert {one["channel"] for one in energies} == {f"served:{zone}" for zone in service.counters}
     assert {one["kind"] for one in energies} == {"vendor-model"}
@@ -145,7 +137,7 @@ def test_what_it_serves_is_what_the_hardware_counted(service: NodeService, alice
     assert process.stdout
     assert process.stdout.readline() == "started\n"
     service.consume(50)
-    next_publication(service)
+    service.next_publication()
     out, err = process.communicate("\n", timeout=TIMEOUT_S)
     totals = [ast.literal_eval(one) for one in out.split(";")]
     assert not any(total[3] for total in totals), err
@@ -246,7 +238,7 @@ def test_a_restart_meanwhile_makes_a_lower_bound(service: NodeService, alice: Us
     service.consume(202)  # by whom, the service cannot know
     service.start()
     service.consume(8)
-    next_publication(service)
+    service.next_publication()
     energies, _ = alice.finish(process)
     assert sum(one["joules"] for one in energies) <= 8
     assert all(one["lower_bound"] for one in energies)
@@ -259,7 +251,7 @@ def test_whoever_comes_onto_the_node_ends_the_counting(service: NodeService, ali
     service.open("b", BOB)
     service.consume(202)
     service.finish("b")
-    next_publication(service)
+    service.next_publication()
     energies, _ = alice.finish(process)
     assert sum(one["joules"] for one in energies) <= 1
     assert all(one["lower_bound"] for one in energies)

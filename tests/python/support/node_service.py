@@ -270,6 +270,13 @@ class NodeService:
     def node(self) -> Answer:
         return self.ask({"ask": "node"})
 
+    def next_publication(self) -> None:
+        """Two answers with counters: whatever was counted before is in the second."""
+        with self.connect() as connection:
+            for _ in range(2):
+                connection.send(b'{"v": 1, "ask": "counters"}')
+                connection.recv(65536)
+
     def rows(self) -> list[Answer]:
         """All rows in the spool."""
         files = [*sorted(self.spool.glob("rows-*.jsonl")), self.spool / "writing"]
