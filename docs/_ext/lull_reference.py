@@ -38,7 +38,7 @@ from lull.statistics import bootstrap, formatting
 from lull.study import file
 from lull.study.kinds import DEFAULT, KINDS, read_study, study_kind
 from lull.study.publications import results as publications_told
-from lull.study.publications import screen as publications_screen
+from lull.study.publications.describe import summary
 from openshmem import Interface
 from openshmem_routines import program_of_each
 
@@ -247,12 +247,12 @@ def published_machines() -> str:
         ]
         heads = ["the paper says", "paper", "model", "verdict", "machine", "why"]
         parts += [f"### {paper.citation}", paper.note, table(heads, rows)]
-    counts = publications_screen.summary(one for _, statements in papers for one in statements)
+    counts = summary(one for _, statements in papers for one in statements)
     return "\n\n".join([f"{study.note} In all: {counts}.", *parts])
 
 
 def comparison_json() -> str:
-    """The output of `lull compare --json`."""
+    """The output of `lull compare --format json`."""
     parts = [models_in(result.Comparisons, record.Model, "record.md")]
     return "\n\n".join([*parts, model(bootstrap.Interval), model(bootstrap.Spread)])
 
@@ -301,7 +301,7 @@ def power_presets() -> str:
 
 
 def simulation_json() -> str:
-    """simulation.json, which is also the output of `lull simulate --json`."""
+    """simulation.json, which is also the output of `lull simulate --format json`."""
     return models_in(account.SimulationFile, account.Model)
 
 
@@ -347,7 +347,7 @@ def machines() -> str:
 
 
 def prediction_json() -> str:
-    """prediction.json, which is also the output of `lull predict --json`."""
+    """prediction.json, which is also the output of `lull predict --format json`."""
     return models_in(prediction_account.Prediction, prediction_account.Model, "record.md")
 
 

@@ -10,7 +10,7 @@ import errno
 import importlib
 import os
 import sys
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import click
 
@@ -21,35 +21,18 @@ from lull.base.streams import configure_streams, give_up_output
 
 CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # a stream, not a file of ours
 
-# Each subcommand is the click command of its name in the module of its name in `lull.commands`. The module is imported
-# only when the subcommand is called or listed.
-COMMANDS = (
-    "doctor",
-    "sources",
-    "measure",
-    "trace",
-    "top",
-    "compare",
-    "report",
-    "export",
-    "record",
-    "jobs",
-    "collect",
-    "ship",
-    "run",
-    "attach",
-    "stage",
-    "join",
-    "calibrate",
-    "advise",
-    "hosts",
-    "study",
-    "simulate",
-    "predict",
-    "topology",
-    "settings",
-    "completion",
-)
+# The groups in which help lists the subcommands. Each subcommand is the click command of its name in the module of its
+# name in `lull.commands`. The module is imported only when the subcommand is called or listed.
+GROUPS: Final = {
+    "Measure": ("measure", "trace", "top", "sources", "doctor"),
+    "Look": ("show", "list", "compare", "report", "export", "jobs"),
+    "Run": ("run", "attach", "stage", "join", "hosts"),
+    "Model": ("calibrate", "advise", "predict", "simulate", "topology"),
+    "Experiment": ("study",),
+    "Set up": ("settings", "record", "collect", "ship", "completion"),
+}
+COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
+LONGEST: Final = max(map(len, COMMANDS))
 
 
 class LazyGroup(click.Group):
@@ -63,9 +46,20 @@ class LazyGroup(click.Group):
         """The subcommand `cmd_name`, or None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(importlib.import_module(f"lull.commands.{cmd_name}"), cmd_name)
+        module = importlib.import_module(f"lull.commands.{cmd_name}")
+        command = getattr(module, cmd_name, None) or getattr(module, f"{cmd_name}_")  # list_, not to hide Python's list
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the subcommands by group, each with its short help."""
+        limit = formatter.width - 6 - LONGEST
+        for group, names in GROUPS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(group):
+                formatter.write_dl(
+                    [(name.ljust(LONGEST), one.get_short_help_str(limit)) for name, one in commands if one is not None]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

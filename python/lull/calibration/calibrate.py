@@ -19,9 +19,9 @@ from lull.calibration.bench import Bench
 from lull.calibration.parts import parts
 from lull.calibration.state import CalibrationConditions, CalibrationState
 from lull.job.launchers import starts_ranks
-from lull.measurement.progress import RunsProgress
 from lull.model.machine import BY_HAND, Machine, kept_machine, read_machine_file
 from lull.model.machine_text import machine_text
+from lull.present.runs_progress import RunsProgress
 
 HEADING = """\
 Measurements of this machine by lull calibrate: medians; low and high are quartiles, for power the band of its source.

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from lull import _core
 from lull.base.native import native_errors
-from lull.base.terminal import output as terminal
 from lull.model.output import Case, Claim, Paper, case_of, read_site, site_content
+from lull.present import cells
+from lull.present.document import Cell, Column, Columns, Document, Heading, Note, Part, Table, row, table
+from lull.present.forms import format_option, show_result
+from lull.present.messages import say
 from lull.statistics.formatting import si
 
 OBJECTIVES = ("time", "energy", "edp")
@@ -66,7 +66,7 @@ def advise() -> None:
 @click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder.  [default: results/advise-NAME-TIME]"
 )
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@format_option
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
 def program(
     objective: str,
@@ -75,7 +75,7 @@ def program(
     verify: bool,
     explain: bool,
     out: Path | None,
-    as_json: bool,
+    form: str,
     cmd: tuple[str, ...],
 ) -> None:
     """Run CMD and predict what other choices would cost and save; the word `program` is optional.
@@ -89,16 +89,13 @@ def program(
         lull advise --explain results/app-20261123-0500
         lull advise --on slingshot-4608 --objective energy trace
     """
+    from lull.advice.describe import describe
     from lull.advice.request import AdviceRequest, answer
-    from lull.advice.screen import show
 
     found, folder = answer(AdviceRequest(cmd, objective, on, runs, verify, out))
-    if as_json:
-        click.echo(found.model_dump_json(by_alias=True, indent=1))
-        return
-    show(found, terminal(), explain=explain)
+    show_result(form, lambda: describe(found, explain=explain), lambda: found.model_dump_json(by_alias=True, indent=1))
     if folder is not None:
-        terminal().print(Text(f"measured in {folder}"), soft_wrap=True)
+        say(f"measured in {folder}")
 
 
 @advise.command(short_help="Predict the cost of each approach to write a simulation's output.")
@@ -119,7 +116,7 @@ def program(
 )
 @click.option("--objective", type=click.Choice(OBJECTIVES), default="time", help="What to minimize.  [default: time]")
 @click.option("--all", "every_approach", is_flag=True, help="Show every number of dedicated cores and nodes.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@format_option
 def output(
     site: str | None,
     nodes: int | None,
@@ -129,7 +126,7 @@ def output(
     figures: Path | None,
     objective: str,
     every_approach: bool,
-    as_json: bool,
+    form: str,
 ) -> None:
     """Predict time, CPU use, power and energy of each approach to write a simulation's output, the best first.
 
@@ -151,12 +148,11 @@ def output(
     case = case_of(described, figures)
     with native_errors():
         choices = case.choices(_core.output_ways(case.machine), objective)
-        if as_json:
-            click.echo(json.dumps(_as_data(case, choices, described.paper, objective), indent=1))
-            return
-        _show(terminal(), described.title, case, choices, objective, every_approach)
-        if described.paper is not None:
-            _show_paper(terminal(), case, described.paper)
+        show_result(
+            form,
+            lambda: describe_output(described.title, case, choices, described.paper, objective, every_approach),
+            lambda: json.dumps(_as_data(case, choices, described.paper, objective), indent=1),
+        )
 
 
 def _as_data(case: Case, choices: list[_core.OutputChoice], paper: Paper | None, objective: str) -> dict[str, Any]:
@@ -178,41 +174,56 @@ def _as_data(case: Case, choices: list[_core.OutputChoice], paper: Paper | None,
     return shown
 
 
-def _show(
-    console: Console, title: str, case: Case, choices: list[_core.OutputChoice], objective: str, every_approach: bool
-) -> None:
+def describe_output(
+    title: str, case: Case, choices: list[_core.OutputChoice], paper: Paper | None, objective: str, every_approach: bool
+) -> Document:
+    """The approaches, the best first, and what the paper says of them."""
     on, what = case.machine, case.simulation
     after = f"{what.steps_per_output} steps" if what.steps_per_output > 1 else "step"
     head = title or f"{on.nodes} x {on.cores} cores"
-    console.print(
-        Text(
-            f"{head}: {what.steps} steps, an output of {si(what.bytes_per_output, 'B')} after each {after}; "
-            "predicted by the model, energy is an estimate"
-        ),
-        soft_wrap=True,
-    )
+    output_of = f"an output of {si(what.bytes_per_output, 'B')} after each {after}"
+    parts: list[Part] = []
     if case.simulation_is_assumed:
-        console.print(
-            Text("nothing is known of the simulation: an atmosphere model is assumed; compare only ratios"),
-            soft_wrap=True,
-        )
+        parts.append(Note("nothing is known of the simulation: an atmosphere model is assumed; compare only ratios"))
+    parts.append(_approaches(choices, objective, every_approach=every_approach))
+    if paper is not None:
+        parts.append(Heading(f"Next to the results of {paper.source}"))
+        parts += [_paper_uses(case, paper)] if paper.cpu_use_pct else []
+        parts.append(_paper_claims(case, paper))
+    subject = f"{head}: {what.steps} steps, {output_of}; predicted by the model, energy is an estimate"
+    return Document(subject, tuple(parts))
+
+
+def _approaches(choices: list[_core.OutputChoice], objective: str, *, every_approach: bool) -> Table:
     best = choices[0]
-    table = _table(
-        "approach", "time", "CPU use %", "power", "energy", "stall per output", "write per output", f"{objective} +%"
-    )
+    rows = []
     for one in choices if every_approach else _few(choices):
-        more = 100 * (one.cost(objective) / best.cost(objective) - 1)
-        table.add_row(
-            Text(one.way, style="bold" if one.way == best.way else ""),
-            si(one.seconds, "s"),
-            f"{100 * one.cpu_use:.1f}",
-            si(one.watts, "W"),
-            si(one.joules, "J"),
-            si(one.stall_seconds_per_output, "s"),
-            si(one.write_seconds_per_output, "s"),
-            "best" if one.way == best.way else f"{more:.1f}",
+        more = one.cost(objective) / best.cost(objective) - 1
+        is_best = one.way == best.way
+        rows.append(
+            row(
+                one.way,
+                cells.si(one.seconds, "s"),
+                cells.share(one.cpu_use),
+                cells.si(one.watts, "W"),
+                cells.si(one.joules, "J"),
+                cells.si(one.stall_seconds_per_output, "s"),
+                cells.si(one.write_seconds_per_output, "s"),
+                Cell("best" if is_best else f"{100 * more:.1f}", 100 * more),
+                tone="strong" if is_best else "plain",
+            )
         )
-    console.print(table)
+    columns: Columns = [
+        "approach",
+        Column("time", "s"),
+        "CPU use",
+        Column("power", "W"),
+        Column("energy", "J"),
+        Column("stall per output", "s"),
+        Column("write per output", "s"),
+        f"{objective} +%",
+    ]
+    return table(columns, rows)
 
 
 def _few(choices: list[_core.OutputChoice]) -> list[_core.OutputChoice]:
@@ -227,15 +238,21 @@ def _few(choices: list[_core.OutputChoice]) -> list[_core.OutputChoice]:
     return shown
 
 
-def _show_paper(console: Console, case: Case, paper: Paper) -> None:
-    console.print(Text(f"\nbeside {paper.source}"), soft_wrap=True)
-    if paper.cpu_use_pct:
-        table = _table("CPU use %, every", "approach", "paper", "predicted", "difference")
-        for every, approach, found, predicted in _uses(case, paper):
-            table.add_row(str(every), approach, f"{found:.1f}", f"{predicted:.1f}", f"{predicted - found:+.1f}")
-        console.print(table)
-        console.print()
-    table = _table("the paper says", "predicted", "paper %", "predicted %")
+def _paper_uses(case: Case, paper: Paper) -> Table:
+    rows = [
+        row(str(every), approach, cells.decimal(found, 1), cells.decimal(predicted, 1), f"{predicted - found:+.1f}")
+        for every, approach, found, predicted in _uses(case, paper)
+    ]
+    columns = [
+        Column("CPU use %, every"),
+        Column("approach", words=True),
+        *map(Column, ("paper", "predicted", "difference")),
+    ]
+    return table(columns, rows)
+
+
+def _paper_claims(case: Case, paper: Paper) -> Table:
+    rows = []
     for claim in paper.claims:
         holds, change = _judged(case, claim)
         verdict = "so" if holds else "not so"
@@ -244,8 +261,9 @@ def _show_paper(console: Console, case: Case, paper: Paper) -> None:
             paper_pct = f"{claim.paper_pct:+.0f}"
             if holds and abs(change - claim.paper_pct) > abs(claim.paper_pct) / 2:
                 verdict = "in part"
-        table.add_row(claim.says, verdict, paper_pct, f"{change:+.1f}")
-    console.print(table)
+        rows.append(row(claim.says, verdict, paper_pct, Cell(f"{change:+.1f}", change)))
+    columns: Columns = [Column("the paper says", words=True, wraps=True), "predicted", "paper %", "predicted %"]
+    return table(columns, rows)
 
 
 def _uses(case: Case, paper: Paper) -> list[tuple[int, str, float, float]]:
@@ -262,10 +280,3 @@ def _judged(case: Case, claim: Claim) -> tuple[bool, float]:
     less = [case.quantity(claim.quantity, one) for one in claim.less]
     than = [case.quantity(claim.quantity, one) for one in claim.than]
     return max(less) < min(than), 100 * (less[0] / than[0] - 1)
-
-
-def _table(*headings: str) -> Table:
-    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if number == 0 or heading == "approach" else "right")
-    return table

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import click
-from rich.text import Text
 
-from lull.base.terminal import output
+from lull.present.forms import format_option, show_result
+from lull.present.messages import say
 
 
 @click.command(
@@ -30,7 +30,7 @@ from lull.base.terminal import output
 @click.option("--quick", is_flag=True, help="Repeat less: about ten seconds, with a wide spread.")
 @click.option("--fresh", is_flag=True, help="Start over instead of continuing an interrupted calibration.")
 @click.option("--show", "show_only", is_flag=True, help="Show the last calibration and measure nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print the machine as JSON.")
+@format_option
 @click.argument("launcher", nargs=-1, type=click.UNPROCESSED)
 def calibrate(
     out: Path | None,
@@ -38,7 +38,7 @@ def calibrate(
     quick: bool,
     fresh: bool,
     show_only: bool,
-    as_json: bool,
+    form: str,
     launcher: tuple[str, ...],
 ) -> None:
     """Measure this machine: messages, copies, wake-ups, storage and power, each with its spread.
@@ -53,7 +53,7 @@ def calibrate(
         lull calibrate --out machine.toml -- srun -N 2 -n 2 --mpi=pmix
     """
     from lull.base.errors import UsageError
-    from lull.calibration.screen import show
+    from lull.calibration.describe import describe
     from lull.job.launchers import find_place
     from lull.model.machine import HERE, read_machine
 
@@ -72,11 +72,7 @@ def calibrate(
             raise UsageError("calibrate", found, "start it once, and name the launcher: lull calibrate -- mpirun -n 2")
         checked_settings()
         machine, path = measured(CalibrationRequest(out, launcher, storage, quick, fresh))
-        click.echo(f"lull: machine file in {path}", err=True)
-    if as_json:
-        click.echo(machine.model_dump_json(exclude_none=True, indent=1))
-        return
-    console = output()
-    show(machine, console)
+        say(f"machine file in {path}")
+    show_result(form, lambda: describe(machine), lambda: machine.model_dump_json(exclude_none=True, indent=1))
     if not show_only and out is not None:
-        console.print(Text(f"LULL_MACHINE={out} lets choosers use it, lull predict --on {out} predicts on it"))
+        say(f"LULL_MACHINE={out} lets choosers use it, lull predict --on {out} predicts on it")

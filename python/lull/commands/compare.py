@@ -14,11 +14,11 @@ from lull.base.errors import UsageError
 from lull.comparison import conditions
 from lull.comparison.compare import compare_all
 from lull.comparison.conditions import Condition
+from lull.comparison.describe import describe
 from lull.comparison.marginal import marginal
 from lull.comparison.quantity import quantity
 from lull.comparison.result import Comparisons, ConditionFinding
-from lull.comparison.screen import console_for_tables, render, render_several
-from lull.comparison.table import marginal_words
+from lull.present.forms import format_option, show_result
 from lull.record import Run, is_simulated
 from lull.record.labels import distinct
 
@@ -32,8 +32,7 @@ class CompareRequest:
     region: str | None
     per: str | None
     allow_mixed: bool
-    as_json: bool
-    as_markdown: bool
+    form: str
     fail_if: list[Condition]
     fail_on_median: bool
 
@@ -50,8 +49,7 @@ class CompareRequest:
     help="Divide time and energy by this metric of the program; a metric in bytes also gives energy per MB.",
 )
 @click.option("--allow-mixed", is_flag=True, help="Compare energies of different kinds, e.g. measured with estimated.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("--markdown", "as_markdown", is_flag=True, help="Print a table in Markdown.")
+@format_option
 @click.option(
     "--fail-if",
     metavar="CONDITION",
@@ -69,8 +67,7 @@ def compare(
     region: str | None,
     per: str | None,
     allow_mixed: bool,
-    as_json: bool,
-    as_markdown: bool,
+    form: str,
     fail_if: tuple[str, ...],
     fail_on_median: bool,
 ) -> None:
@@ -80,15 +77,13 @@ def compare(
     confidence. For simulations, the command compares simulated time, power of links and latencies.
     """
     parsed = [conditions.parse(text) for text in fail_if]
-    if as_json and as_markdown:
-        raise UsageError("compare", "both --json and --markdown are given", "choose one")
     if fail_on_median and not parsed:
         raise UsageError("compare --fail-on-median", "there is no condition", "add one with --fail-if")
     ordered = baseline_first(folders, baseline)
     if len(ordered) < 2:
         raise UsageError("compare", "one record alone is compared with nothing", "name a second one")
     runs = distinct(ordered, [record.read(folder) for folder in ordered])
-    asked = CompareRequest(ordered, runs, region, per, allow_mixed, as_json, as_markdown, parsed, fail_on_median)
+    asked = CompareRequest(ordered, runs, region, per, allow_mixed, form, parsed, fail_on_median)
     simulated = all(is_simulated(run) for run in runs)
     findings = _compare_simulations(asked) if simulated else _compare_measurements(asked)
     for line in filter(None, map(conditions.sentence, findings)):
@@ -111,32 +106,17 @@ def _compare_measurements(asked: CompareRequest) -> list[ConditionFinding]:
     slope = marginal([quantity(run, region=asked.region, per=asked.per) for run in asked.runs])
     candidates = [(one.candidate.label, conditions.metrics_of(one)) for one in found]
     findings = conditions.judge(asked.fail_if, candidates, on_median=asked.fail_on_median)
-    if asked.as_json:
-        told = Comparisons(
-            lull_version=__version__, baseline=first.label, comparisons=found, marginal=slope, conditions=findings
-        )
-        click.echo(told.model_dump_json(by_alias=True, indent=1))
-    elif asked.as_markdown:
-        from lull.comparison.markdown import markdown
-
-        click.echo(markdown(found, slope), nl=False)
-    else:
-        console = console_for_tables()
-        if len(found) == 1:
-            render(found[0], console)
-        else:
-            render_several(found, console)
-        if slope is not None:
-            console.print(marginal_words(slope), soft_wrap=not console.is_terminal, highlight=False)
+    result = Comparisons(
+        lull_version=__version__, baseline=first.label, comparisons=found, marginal=slope, conditions=findings
+    )
+    show_result(asked.form, lambda: describe(found, slope), lambda: result.model_dump_json(by_alias=True, indent=1))
     return findings
 
 
 def _compare_simulations(asked: CompareRequest) -> list[ConditionFinding]:
     """Compare each candidate with the baseline by the quantities of simulations."""
+    from lull.simulation import comparison
     from lull.simulation.account import read_simulation
-    from lull.simulation.comparison import compare as compare_two
-    from lull.simulation.comparison import markdown as markdown_of_two
-    from lull.simulation.comparison import render as render_two
 
     if asked.region or asked.per:
         words = "simulations have no regions and no work to divide by"
@@ -144,18 +124,9 @@ def _compare_simulations(asked: CompareRequest) -> list[ConditionFinding]:
     first, *others = [
         (run.label, read_simulation(folder)) for run, folder in zip(asked.runs, asked.folders, strict=True)
     ]
-    found = [compare_two(*first, *other) for other in others]
+    found = [comparison.compare(*first, *other) for other in others]
     candidates = [(one.candidate, conditions.metrics_of_ratios(one.speedup, one.greenup, one.powerup)) for one in found]
     findings = conditions.judge(asked.fail_if, candidates, on_median=asked.fail_on_median)
-    if asked.as_json:
-        parts = [one.model_dump_json(indent=1) for one in found]
-        click.echo(parts[0] if len(parts) == 1 else f"[{', '.join(parts)}]")
-    elif asked.as_markdown:
-        click.echo("\n".join(map(markdown_of_two, found)), nl=False)
-    else:
-        console = console_for_tables()
-        for place, one in enumerate(found):
-            if place:
-                console.print()
-            render_two(one, console)
+    result = comparison.SimulatedComparisons(lull_version=__version__, comparisons=found)
+    show_result(asked.form, lambda: comparison.describe(found), lambda: result.model_dump_json(by_alias=True, indent=1))
     return findings

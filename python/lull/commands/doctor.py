@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from lull import __version__
-from lull.base.terminal import output
 from lull.doctor.areas import Area, examine
 from lull.doctor.finding import Machine
+from lull.present.document import Cell, Column, Document, Heading, Part, Tone, row, table
+from lull.present.forms import format_option, show_result
 
-STYLES = {"works": "green", "limited": "yellow", "off": "dim", "missing": "red"}
+TONES: Final[dict[str, Tone]] = {"works": "good", "limited": "note", "off": "aside", "missing": "bad"}
+LEAST_WHAT: Final = 26  # columns of text of the first column, so that the tables of all areas are aligned
 
 
 @click.command(short_help="Check what works on this machine, and show how to fix what does not.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, to put into a bug report.")
+@format_option
 @click.option(
     "--sysroot",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -28,38 +30,43 @@ STYLES = {"works": "green", "limited": "yellow", "off": "dim", "missing": "red"}
     help="Look below this folder instead of /, for a copy of another machine's sys/ and proc/; no program is run then.",
 )
 @click.pass_context
-def doctor(ctx: click.Context, as_json: bool, sysroot: Path) -> None:
+def doctor(ctx: click.Context, form: str, sysroot: Path) -> None:
     """Check everything that Lull needs or can use here: what works, what is limited, what is missing, and the fix.
 
     It runs small programs, such as jobs of two PEs and a pair of virtual hosts, for some seconds. The exit code is 1 if
     Lull itself does not work; something that the machine lacks is not a failure.
     """
-    where = Machine(sysroot)
-    console = output()
     areas: list[Area] = []
-    for area in examine(where):
+    for area in examine(Machine(sysroot)):
         areas.append(area)
-        if not as_json:
-            _show(console, area)
-    if as_json:
-        click.echo(json.dumps(as_dict(areas), indent=1))
+        if form == "table":  # at once, because an examination takes some seconds
+            show_result(form, partial(describe, [area]), str)
+    if form != "table":
+        show_result(form, lambda: describe(areas), lambda: json.dumps(as_dict(areas), indent=1))
     ctx.exit(1 if any(area.broken for area in areas) else 0)
 
 
 def as_dict(areas: list[Area]) -> dict[str, object]:
-    """All findings, in the form of --json."""
+    """All findings, in the form of --format json."""
     return {"lull": __version__, "areas": {area.name: [asdict(one) for one in area.findings] for area in areas}}
 
 
-def _show(console: Console, area: Area) -> None:
-    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), show_header=False)
-    table.add_column(min_width=26)
-    table.add_column(min_width=7)
-    table.add_column(overflow="fold")
-    for one in area.findings:
-        words = Text(one.found)
-        if one.fix and one.state != "works":
-            words.append(f"\n→ {one.fix}", style="bold")
-        table.add_row(Text(f"  {one.what}"), Text(one.state, style=STYLES[one.state]), words)
-    console.print(Text(area.name, style="bold"))
-    console.print(table)
+def describe(areas: Sequence[Area]) -> Document:
+    """A table of findings for each area."""
+    columns = [
+        Column("what", words=True),
+        Column("state", words=True),
+        Column("found", words=True, wraps=True),
+    ]
+    parts: list[Part] = []
+    for area in areas:
+        rows = [
+            row(
+                f"  {one.what}".ljust(LEAST_WHAT),
+                Cell(one.state, tone=TONES[one.state]),
+                one.found + (f"\n→ {one.fix}" if one.fix and one.state != "works" else ""),
+            )
+            for one in area.findings
+        ]
+        parts += [Heading(area.name), table(columns, rows, headings=False)]
+    return Document("", tuple(parts))

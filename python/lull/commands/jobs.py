@@ -6,16 +6,13 @@ from datetime import datetime
 from pathlib import Path
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from lull.base.errors import LullError, UsageError
-from lull.base.terminal import output
-from lull.base.whole_file import write_whole
 from lull.jobs.connection import ask, parse_address
+from lull.jobs.describe import View, describe, describe_page
 from lull.jobs.question import MOST_JOBS, Answer, By, Question, moment
-from lull.jobs.screen import JobTable, View, as_csv, job_lines, jobs_table, parts_table, sums_table
 from lull.jobs.site import id_of, name_of, read_site
+from lull.present.forms import format_option, show_result
 
 
 @click.command(short_help="Show the energy of your jobs, which lull-meterd has metered.")
@@ -26,9 +23,7 @@ from lull.jobs.site import id_of, name_of, read_site
 @click.option("--project", help="Jobs of this project.")
 @click.option("--uid", metavar="USER", help="Jobs of this user, a name or a number.")
 @click.option("--last", "most", type=click.IntRange(1, MOST_JOBS), help="Show so many jobs, the newest.  [default: 50]")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-@click.option("--csv", "is_csv", is_flag=True, help="Print CSV instead of a table, with energies in J.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write a page instead; it needs no network.")
+@format_option
 @click.option("--collector", metavar="ADDRESS", help="HOST:PORT or socket of the collector.  [default: the site's]")
 @click.option(
     "--site", "site_file", type=click.Path(path_type=Path), help="Site's file.  [default: /etc/lull/jobs.toml]"
@@ -41,9 +36,7 @@ def jobs(
     project: str | None,
     uid: str | None,
     most: int | None,
-    as_json: bool,
-    is_csv: bool,
-    html: Path | None,
+    form: str,
     collector: str | None,
     site_file: Path | None,
 ) -> None:
@@ -63,23 +56,16 @@ def jobs(
         uid=None if uid is None else id_of(uid, "--uid"),
         most=most,
     )
-    if sum((as_json, is_csv, html is not None)) > 1:
-        raise UsageError("show jobs", "several forms of output given", "choose one of --json, --csv and --html")
     found = ask(site, address, question, Answer)
     if job is not None and not found.jobs:
         fix = "the row of a job arrives a minute or two after its end"
         raise LullError(f"show job {job}", "there is none that you may see", fix)
     view = View(name=name_of)
-    if as_json:
-        click.echo(found.model_dump_json(exclude_none=True, exclude_defaults=True, indent=1))
-    elif is_csv:
-        click.echo(as_csv(found.sums if by else found.parts if job is not None else found.jobs, view), nl=False)
-    elif html is not None:
-        from lull.jobs.page import render_jobs
-
-        write_whole(html, render_jobs(found, question, view).encode(), "page", "--html")
-    else:
-        _show(found, question, view)
+    show_result(
+        form,
+        lambda: (describe_page if form == "html" else describe)(found, question, view),
+        lambda: found.model_dump_json(exclude_none=True, exclude_defaults=True, indent=1),
+    )
 
 
 def _question(
@@ -109,32 +95,3 @@ def _question(
         uid=uid,
         most=50 if most is None else most,
     )
-
-
-def _show(found: Answer, question: Question, view: View) -> None:
-    console = output()
-    if question.job is not None:
-        for one in found.jobs:
-            for line in job_lines(one, view):
-                console.print(Text(line), soft_wrap=True)
-            console.print(_as_rich(parts_table(one, found.parts, found.nodes)))
-    elif question.by is not None:
-        console.print(_as_rich(sums_table(found, question.by, view)))
-    elif found.jobs:
-        console.print(_as_rich(jobs_table(found, view)))
-    else:
-        console.print("no jobs that you may see")
-    lines = [line for line in found.prices.notes() if question.job is None]
-    if found.more:
-        lines.append("there are more: --last, --since and --until choose others")
-    for line in lines:
-        console.print(Text(line, style="dim"), soft_wrap=True)
-
-
-def _as_rich(content: JobTable) -> Table:
-    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for heading in content.headings:
-        table.add_column(heading, justify="right" if heading in content.numbers else "left")
-    for row in content.rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table

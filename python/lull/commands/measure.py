@@ -17,10 +17,10 @@ from lull.job.launchers import find_place
 from lull.measurement import launched
 from lull.measurement.command import Command
 from lull.measurement.command_file import read_commands
-from lull.measurement.messages import say
 from lull.measurement.precision import Precision
 from lull.measurement.session import SessionRequest, measure_commands
 from lull.measurement.turns import Plan
+from lull.present.messages import say
 from lull.record.append import appending, check_same
 from lull.record.new_folder import check_free, default_folder
 from lull.statistics import bootstrap

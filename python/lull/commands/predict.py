@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import click
-from rich.text import Text
 
 from lull.base.completing import one_of
-from lull.base.terminal import output
+from lull.present.forms import format_option, show_result
+from lull.present.messages import say
 
 
 def _machines() -> list[str]:
@@ -63,7 +63,7 @@ def _machines() -> list[str]:
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder.  [default: results/predict-LABEL-TIME]"
 )
 @click.option("--label", metavar="TEXT", help="Name of the prediction.  [default: that of CMD or of the trace]")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@format_option
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
 def predict(
     processes: int | None,
@@ -78,7 +78,7 @@ def predict(
     workers: int | None,
     out: Path | None,
     label: str | None,
-    as_json: bool,
+    form: str,
     cmd: tuple[str, ...],
 ) -> None:
     """Predict the time and energy of CMD on MACHINE: trace it here, extrapolate to N processes, simulate it there.
@@ -92,8 +92,8 @@ def predict(
         lull predict --on machine.toml --power deep-sleep --processes 256 run32 run16
     """
     from lull.base.errors import UsageError
+    from lull.prediction.describe import describe
     from lull.prediction.request import PredictionRequest, answer
-    from lull.prediction.screen import show
 
     if label is not None and (not label or "/" in label):
         raise UsageError("name it", f"the label {label!r} cannot be part of a folder's name", "choose another")
@@ -115,10 +115,5 @@ def predict(
             command=["lull", *sys.argv[1:]],
         )
     )
-    if as_json:
-        click.echo(found.model_dump_json(by_alias=True, indent=1))
-        print(f"lull: prediction in {folder}", file=sys.stderr)
-        return
-    show(found, output())
-    click.echo()
-    output().print(Text(f"prediction in {folder}, with a record for each mode and report.html"), soft_wrap=True)
+    show_result(form, lambda: describe(found), lambda: found.model_dump_json(by_alias=True, indent=1))
+    say(f"prediction in {folder}, with a record for each mode and report.html")

@@ -32,7 +32,7 @@ from lull.report.write import PlotFiles, records_in, with_baseline, write_report
     help="Also write every plot into this folder, as a file.",
 )
 @click.option(
-    "--format",
+    "--plots-as",
     "plots_format",
     type=click.Choice(["svg", "pdf"]),
     help="Format of the files of --plots.  [default: svg]",
@@ -53,7 +53,7 @@ def report(
     A folder of records, such as that of a study, stands for all of them.
     """
     if plots_format is not None and plots_to is None:
-        raise UsageError(f"report --format {plots_format}", "no plots are written", "name a folder with --plots")
+        raise UsageError(f"report --plots-as {plots_format}", "no plots are written", "name a folder with --plots")
     chosen = PlotFiles(plots_to, plots_format or "svg") if plots_to is not None else None
     found, _ = with_baseline(records_in(list(folders)), baseline)
     if all(record.is_simulated(record.read(folder)) for folder in found):

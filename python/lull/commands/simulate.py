@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from pathlib import Path
 
 import click
-from rich.text import Text
 
 from lull.base.abandoning import run_until_interrupted
 from lull.base.errors import UsageError
 from lull.base.interrupts import Interrupts
-from lull.base.terminal import output
+from lull.present.forms import format_option, show_result
+from lull.present.messages import say
 
 
 @click.command(short_help="Simulate a network and the power of its links.")
@@ -30,7 +29,7 @@ from lull.base.terminal import output
     "--savings", is_flag=True, help="Also compute what each power mode would save if its wake-ups delayed no packet."
 )
 @click.option("--no-baseline", is_flag=True, help="Do not simulate the same network with links always active.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@format_option
 @click.option("--explain", is_flag=True, help="Print every key of the file: meaning, default, allowed values.")
 @click.option(
     "--sweep", metavar="SWEEP.toml", type=click.Path(path_type=Path), help="Simulate every point of a matrix."
@@ -53,7 +52,7 @@ def simulate(
     threads: int | None,
     savings: bool,
     no_baseline: bool,
-    as_json: bool,
+    form: str,
     explain: bool,
     sweep: Path | None,
     workers: int | None,
@@ -66,9 +65,9 @@ def simulate(
     With --sweep, a whole matrix of simulations runs on all cores; an interrupted sweep continues where it stopped.
     """
     if explain:
-        from lull.simulation.explain import show
+        from lull.simulation.explain import as_json, describe
 
-        show(output())
+        show_result(form, describe, as_json)
         return
     if threads is not None:
         assignments = (*assignments, f"threads={threads}")
@@ -82,14 +81,14 @@ def simulate(
                 )
         if savings:
             raise UsageError("simulate a sweep", "--savings is for one simulation", "add [[savings]] to its base")
-        run_sweep(sweep, assignments, out, plots, not no_baseline, as_json, workers, dask, fresh)
+        run_sweep(sweep, assignments, out, plots, not no_baseline, form, workers, dask, fresh)
         return
     for named, name in ((workers is not None, "--workers"), (dask is not None, "--dask"), (fresh, "--fresh")):
         if named:
             raise UsageError("simulate", f"{name} is for sweeps", "add --sweep SWEEP.toml, or leave it out")
     if file is None:
         raise UsageError("simulate", "no file was named", "name a TOML file; --explain lists its keys")
-    _one(file, assignments, savings, out, label, plots, not no_baseline, as_json)
+    _one(file, assignments, savings, out, label, plots, not no_baseline, form)
 
 
 def _one(
@@ -100,13 +99,13 @@ def _one(
     label: str | None,
     plots: Path | None,
     baseline: bool,
-    as_json: bool,
+    form: str,
 ) -> None:
     from lull.library.simulated import described
     from lull.record.new_folder import check_free, default_folder
+    from lull.simulation.describe import describe
     from lull.simulation.description import every_saving
     from lull.simulation.progress import SimulationProgress
-    from lull.simulation.screen import show
     from lull.simulation.settings_by_key import assigned
 
     changes = assigned(assignments)
@@ -129,14 +128,9 @@ def _one(
             from lull.simulation.plots import write_plots
 
             write_plots(plots, [(found.label, found.file)])
-    if as_json:
-        click.echo(found.file.model_dump_json(by_alias=True, indent=1))
-    else:
-        assert found.result is not None
-        show(found.result, output())
-        click.echo()
-    for line in ([f"plots in {plots}"] if plots is not None else []) + [f"record in {folder}"]:
-        if as_json:
-            print(f"lull: {line}", file=sys.stderr)
-        else:
-            output().print(Text(line), soft_wrap=True)
+    assert found.result is not None
+    result = found.result
+    show_result(form, lambda: describe(result), lambda: found.file.model_dump_json(by_alias=True, indent=1))
+    if plots is not None:
+        say(f"plots in {plots}")
+    say(f"record in {folder}")

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 from lull import _core
 from lull.base.errors import LullError, UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings, native_errors
-from lull.base.terminal import output
 from lull.base.whole_file import write_whole
+from lull.present.document import Cell, Column, Document, Heading, Item, Line, Part, row, table
+from lull.present.forms import format_option, show_result
+from lull.present.messages import say
 from lull.record import EnergyKind
 
 SOURCE_FIELDS = (
@@ -27,7 +26,7 @@ CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
 
 
 @click.command(short_help="List the energy sources of this machine, and how to make them readable.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@format_option
 @click.option(
     "--sysroot",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -46,39 +45,25 @@ CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write the calibration to this site file instead of printing it."
 )
-def sources(as_json: bool, sysroot: Path, seconds: float | None, out: Path | None) -> None:
+def sources(form: str, sysroot: Path, seconds: float | None, out: Path | None) -> None:
     """List the energy sources of this machine: which are readable, and why the others are not.
 
     With --calibrate, write the table [calibration] of a site file (LULL_SITE) instead.
     """
     if seconds is not None:
-        if as_json:
-            raise UsageError("sources --calibrate", "a calibration is TOML, not JSON", "leave out --json")
+        if form != "table":
+            raise UsageError("sources --calibrate", f"a calibration is TOML, not {form}", "leave out --format")
         _calibrate(seconds, sysroot, out)
         return
     if out is not None:
         raise UsageError("sources --out", "the list is printed", "leave it out, or add --calibrate")
     with native_errors():
         found = _core.sources(str(sysroot))
-    if as_json:
-        click.echo(json.dumps([as_dict(source) for source in found], indent=1))
-        return
-    console = output()
-    console.print(sources_table(found))
-    fixes = [source for source in found if source.fix and not source.readable]
-    if fixes:
-        console.print("\nTo read more:")
-        for source in fixes:
-            console.print(Text(f"  {source.name}: {source.fix}"), soft_wrap=True)
-    console.print()
-    console.print(Text(what_a_measurement_uses(found)), soft_wrap=True)
+    show_result(form, lambda: describe(found), lambda: json.dumps([as_dict(source) for source in found], indent=1))
 
 
 def _calibrate(seconds: float, sysroot: Path, out: Path | None) -> None:
     from lull.meter.calibration import calibrate
-
-    def say(line: str) -> None:
-        click.echo(f"lull: {line}", err=True)
 
     if out is not None and out.exists():  # a site file may hold other tables that the user wrote
         words = "the file exists already"
@@ -94,28 +79,45 @@ def _calibrate(seconds: float, sysroot: Path, out: Path | None) -> None:
 
 
 def as_dict(source: _core.Source) -> dict[str, object]:
-    """A source with its channels, in the form of --json."""
+    """A source with its channels, in the form of --format json."""
     row: dict[str, object] = {field: getattr(source, field) for field in SOURCE_FIELDS}
     row["channels"] = [{field: getattr(channel, field) for field in CHANNEL_FIELDS} for channel in source.channels]
     return row
 
 
-def sources_table(found: Sequence[_core.Source]) -> Table:
-    """One row per source, with its channels below one another."""
-    table = Table("source", "readable", "used", "channels", "why not", pad_edge=False, box=None, padding=(0, 2, 1, 0))
+def describe(found: Sequence[_core.Source]) -> Document:
+    """A row for each source, with its channels below one another, and what makes the others readable."""
+    columns = [
+        Column("source", words=True),
+        Column("readable", words=True),
+        Column("used", words=True),
+        Column("channels", words=True, wraps=True),
+        Column("why not", words=True, wraps=True),
+    ]
+    rows = []
     for source in found:
         channels = [
-            Text(f"{channel.name}: {channel.domain}, {channel.kind}, {describe_interval(channel.interval_s)}")
+            f"{channel.name}: {channel.domain}, {channel.kind}, {describe_interval(channel.interval_s)}"
             for channel in source.channels
         ]
-        table.add_row(
-            Text(source.name, style="bold"),
-            Text("yes", style="green") if source.readable else Text("no", style="red"),
-            Text("yes", style="green") if source.used else Text("no"),
-            Group(*channels) if channels else Text("-"),
-            Text("; ".join(why for why in (source.reason, source.left_out) if why)),
+        rows.append(
+            row(
+                Cell(source.name, tone="strong"),
+                _yes(source.readable),
+                _yes(source.used),
+                "\n".join(channels) or "-",
+                "; ".join(why for why in (source.reason, source.left_out) if why),
+            )
         )
-    return table
+    fixes = [Item(f"{source.name}: {source.fix}") for source in found if source.fix and not source.readable]
+    parts: list[Part] = [table(columns, rows)]
+    if fixes:
+        parts += [Heading("To read more"), *fixes]
+    return Document("", (*parts, Heading("What a measurement reads"), Line(what_a_measurement_uses(found))))
+
+
+def _yes(is_so: bool) -> Cell:
+    return Cell("yes", tone="good") if is_so else Cell("no")
 
 
 def describe_interval(seconds: float) -> str:

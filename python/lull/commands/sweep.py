@@ -5,21 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import sys
 from functools import partial
 from pathlib import Path
 
-import click
-from rich.text import Text
-
 from lull.base.interrupts import Interrupts
-from lull.base.terminal import output
 from lull.measurement.state import StudyState, take_up
+from lull.present.forms import show_result
+from lull.present.messages import say
 from lull.simulation.account import read_simulation
 from lull.simulation.report import write_simulation_report
 from lull.simulation.sweep import read_sweep
 from lull.simulation.sweep_run import beginning, keep, run_tasks, tasks_left, write_records
-from lull.simulation.sweep_table import csv_text, rows_of, table_of
+from lull.simulation.sweep_table import csv_text, describe, rows_of
 from lull.simulation.workers import LocalWorkers, Workers
 from lull.study.kinds import all_results
 
@@ -30,7 +27,7 @@ def run_sweep(
     out: Path | None,
     plots: Path | None,
     baseline: bool,
-    as_json: bool,
+    form: str,
     number: int | None,
     dask: str | None,
     fresh: bool,
@@ -43,7 +40,7 @@ def run_sweep(
         out: Folder of the results.
         plots: Folder for plots.
         baseline: Whether to add the points with links always active.
-        as_json: Print rows as JSON instead of a table.
+        form: How to print the points, one of `FORMS`.
         number: Simulations at a time; None: as many as have a core for each of their threads.
         dask: Where Dask runs the simulations; None: in processes on this machine.
         fresh: Whether to start again.
@@ -55,13 +52,13 @@ def run_sweep(
     command = ["lull", "simulate", "--sweep", str(path), *(w for one in assignments for w in ("--set", one))]
     with StudyState(folder, all_results) as state:
         if words := take_up(state, beginning(sweep), False if fresh else None):
-            print(f"lull: {words}", file=sys.stderr)
+            say(words)
         with Interrupts() as interrupts:
             tasks = tasks_left(sweep, state)
             if tasks:
                 run_tasks(tasks, _workers(dask, min(at_once, len(tasks))), partial(keep, state), interrupts)
             elif all((folder / point.name).exists() for point in sweep.points):
-                print(f"lull: the sweep in {folder} is complete; --fresh runs it again", file=sys.stderr)
+                say(f"the sweep in {folder} is complete; --fresh runs it again")
             write_records(sweep, state, command)
             interrupts.check("sweep")
         files = {point.name: read_simulation(folder / point.name) for point in sweep.points}
@@ -77,16 +74,13 @@ def run_sweep(
             write_plots(plots, list(files.items()))
             write_files(plots, against_hold(sweep, rows))
             made.append(f"plots in {plots}")
-    if as_json:
-        click.echo(json.dumps([dataclasses.asdict(row) for row in rows], indent=1))
-        for line in made:
-            print(f"lull: {line}", file=sys.stderr)
-        return
-    console = output()
-    console.print(table_of(sweep, rows))
-    console.print()
+    show_result(
+        form,
+        lambda: describe(sweep, rows),
+        lambda: json.dumps([dataclasses.asdict(row) for row in rows], indent=1),
+    )
     for line in made:
-        console.print(Text(line), soft_wrap=True)
+        say(line)
 
 
 def _workers(dask: str | None, number: int) -> Workers:

@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from lull.base.errors import UsageError
 from lull.base.native import checked_settings
-from lull.base.terminal import output
 from lull.live.feed import feed_of, read_with_power
 from lull.live.node_reading import NodeReading, totals
-from lull.live.rows import HEADINGS, History, rows, what_is_measured
+from lull.live.rows import PowerRow, rows, what_is_measured
+from lull.present.document import Cell, Column, Document, Line, Part, row, table
+from lull.present.forms import format_option, show_result
 
 EVERY_S = 1.0
 
@@ -24,7 +23,7 @@ EVERY_S = 1.0
 @click.command(short_help="Show the power live, by domain and source, of this node or of a measurement.")
 @click.argument("records", metavar="[RECORD]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--once", is_flag=True, help="Print one table and exit; the default without a terminal.")
-@click.option("--json", "as_json", is_flag=True, help="Print the readings once, as JSON, and exit.")
+@format_option
 @click.option(
     "--every",
     "every_s",
@@ -37,22 +36,23 @@ EVERY_S = 1.0
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Read below this folder instead of /.",
 )
-def top(records: tuple[Path, ...], once: bool, as_json: bool, every_s: float | None, sysroot: Path | None) -> None:
+def top(records: tuple[Path, ...], once: bool, form: str, every_s: float | None, sysroot: Path | None) -> None:
     """Show the power of every domain and source of this node, with its kind, until you press q.
 
     For a RECORD that `lull measure --publish` is writing, it shows all nodes of the measurement.
     """
-    if every_s is not None and (once or as_json):
+    if every_s is not None and (once or form != "table"):
         raise UsageError("top --every", "power is shown only once", "leave it out")
     checked_settings()
     feed = feed_of(records, sysroot)
     try:
-        if as_json or once or not (sys.stdout.isatty() and sys.stdin.isatty()):
+        if form != "table" or once or not (sys.stdout.isatty() and sys.stdin.isatty()):
             readings = read_with_power(feed)
-            if as_json:
-                click.echo(json.dumps([as_dict(reading) for reading in readings], indent=1))
-            else:
-                print_once(readings)
+            show_result(
+                form,
+                lambda: describe(readings),
+                lambda: json.dumps([as_dict(reading) for reading in readings], indent=1),
+            )
             return
         feed.read()  # reports a mistake in a line, before the screen is drawn
         from lull.live.screen import PowerScreen
@@ -63,7 +63,7 @@ def top(records: tuple[Path, ...], once: bool, as_json: bool, every_s: float | N
 
 
 def as_dict(reading: NodeReading) -> dict[str, object]:
-    """A reading with its totals, in the form of --json."""
+    """A reading with its totals, in the form of --format json."""
     shown: dict[str, object] = reading.model_dump(mode="json", by_alias=True)
     shown["totals"] = [
         {
@@ -78,20 +78,25 @@ def as_dict(reading: NodeReading) -> dict[str, object]:
     return shown
 
 
-def print_once(readings: Sequence[NodeReading]) -> None:
-    """Print the table of all rows, without a history."""
-    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
-    shown = HEADINGS[:-1]
-    for heading in shown:
-        table.add_column(heading, justify="right" if heading in {"power", "energy", "bytes/s"} else "left")
-    empty = History()
-    for row in rows(readings):
-        cells = row.cells(empty.of(row))[: len(shown)]
-        table.add_row(*(Text(text, "bold" if row.is_total else "") for text in cells))
-    console = output()
-    if table.row_count:
-        console.print(table)
-    else:
-        console.print("No readings yet.")
-    if words := what_is_measured(readings):
-        console.print(Text(words), soft_wrap=True)
+def describe(readings: Sequence[NodeReading]) -> Document:
+    """A row for each total and channel, without a history."""
+    columns = [
+        Column("node", words=True),
+        Column("domain", words=True),
+        Column("source", words=True),
+        Column("power", "W"),
+        Column("kind", words=True),
+        Column("energy", "J"),
+        Column("bytes/s", key="bytes_per_s"),
+    ]
+    shown = [row(*cells_of(one), tone="strong" if one.is_total else "plain") for one in rows(readings)]
+    measured = what_is_measured(readings)
+    parts: list[Part] = [table(columns, shown) if shown else Line("No readings yet.")]
+    return Document("", (*parts, *([Line(measured)] if measured else [])))
+
+
+def cells_of(one: PowerRow) -> list[Cell]:
+    """The cells of a row, with its numbers."""
+    node, domain, source, power, kind, energy, rate, _ = one.cells(())
+    numbers = (Cell(power, one.watts), Cell(kind), Cell(energy, one.joules), Cell(rate, one.bytes_per_s))
+    return [Cell(node), Cell(domain), Cell(source), *numbers]

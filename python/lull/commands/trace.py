@@ -10,7 +10,8 @@ import click
 
 from lull.base.errors import LullError, UsageError
 from lull.base.native import checked_settings, unknown_variables
-from lull.base.terminal import output
+from lull.present.forms import format_option, show_result
+from lull.present.messages import say
 
 FORMATS = ("svg", "pdf", "png")
 
@@ -68,7 +69,6 @@ def record_command(
 ) -> int:
     """Run CMD and record every MPI call that its processes make; options after CMD are its own."""
     from lull.job.launchers import find_place
-    from lull.measurement.messages import say
     from lull.record.new_folder import default_folder
     from lull.trace.recording import Recording, record_trace
 
@@ -106,12 +106,12 @@ def convert_command(folder: Path, keep_raw: bool) -> None:
 
 @trace.command("info", short_help="Show what a trace contains.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@format_option
 @click.option("--plots", "plots_to", metavar="FOLDER", type=click.Path(path_type=Path), help="Write plots as files.")
 @click.option(
-    "--format", "plots_format", type=click.Choice(FORMATS), help="Format of the files of --plots.  [default: svg]"
+    "--plots-as", "plots_format", type=click.Choice(FORMATS), help="Format of the files of --plots.  [default: svg]"
 )
-def info(folder: Path, as_json: bool, plots_to: Path | None, plots_format: str | None) -> None:
+def info(folder: Path, form: str, plots_to: Path | None, plots_format: str | None) -> None:
     """Show which processes of a trace communicate, and how each process spent its time.
 
     DIR is the folder of an OTF2 archive, or its .otf2 file, written by Lull or by another tool such as Score-P. Time in
@@ -120,11 +120,11 @@ def info(folder: Path, as_json: bool, plots_to: Path | None, plots_format: str |
     """
     from lull.base.interrupts import Interrupts
     from lull.trace.account import analyse
+    from lull.trace.describe import describe
     from lull.trace.progress import TraceProgress
-    from lull.trace.screen import show
 
     if plots_format is not None and plots_to is None:
-        raise UsageError(f"trace info --format {plots_format}", "no plots are written", "name a folder with --plots")
+        raise UsageError(f"trace info --plots-as {plots_format}", "no plots are written", "name a folder with --plots")
     with Interrupts() as interrupts:
         try:
             with TraceProgress("reading", "events", interrupts) as progress:
@@ -132,12 +132,9 @@ def info(folder: Path, as_json: bool, plots_to: Path | None, plots_format: str |
         except LullError:
             interrupts.check("read the trace")
             raise
-    if as_json:
-        click.echo(found.account.model_dump_json(by_alias=True, indent=1))
-    else:
-        show(found.account, output())
+    show_result(form, lambda: describe(found.account), lambda: found.account.model_dump_json(by_alias=True, indent=1))
     if plots_to is not None:
         from lull.trace.plots import write_plots
 
         for path in write_plots(found, plots_to, plots_format or "svg"):
-            click.echo(f"lull: plot in {path}", err=True)
+            say(f"plot in {path}")

@@ -146,7 +146,7 @@ class ConditionFinding(Model):
 
 
 class Comparisons(Model):
-    """The output of `lull compare --json`: every candidate compared with one baseline."""
+    """The output of `lull compare --format json`: every candidate compared with one baseline."""
 
     schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
     lull_version: str

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from lull.advice.account import BETTER, Advice, Band
+from lull.advice.describe import describe
 from lull.advice.request import AdviceRequest, answer
-from lull.advice.screen import HEADINGS, asked_words, polling_words, rows, unpredicted_words
 from lull.base.errors import UsageError
-from lull.library.display import as_pandas, table
+from lull.library.display import as_pandas
+from lull.present.document import Document
+from lull.present.page import as_fragment
 from lull.record import EnergyKind
 
 if TYPE_CHECKING:
@@ -80,15 +82,11 @@ class Advised:
         return list(figure.axes)
 
     def _repr_html_(self) -> str:
-        lines = [line for one in self.found.advised for line in one.lines]
-        notes = [
-            *asked_words(self.found),
-            *unpredicted_words(self.found),
-            *polling_words(self.found),
-            self.sentence,
-            *lines,
-        ]
-        return table(HEADINGS, rows(self.found), notes)
+        return as_fragment(self.describe())
+
+    def describe(self) -> Document:
+        """Everything as a document."""
+        return describe(self.found)
 
 
 def _columns(name: str, band: Band | None) -> dict[str, float | None]:

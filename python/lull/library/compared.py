@@ -10,17 +10,18 @@ import pyarrow as pa
 
 from lull.base.errors import UsageError
 from lull.comparison.compare import compare_all
+from lull.comparison.describe import describe
 from lull.comparison.result import Comparison
-from lull.comparison.table import category_words, rows, scope_words, sensor_words
 from lull.library.compared_simulations import ComparedSimulations, compare_simulations
-from lull.library.display import as_pandas, table
+from lull.library.display import as_pandas
 from lull.library.loading import load
 from lull.library.predicted import PredictionResult
 from lull.library.recorded import Recorded
 from lull.library.simulated import SimulationResult
 from lull.library.traced import Traced
+from lull.present.document import Document
+from lull.present.page import as_fragment
 from lull.record.labels import distinct
-from lull.statistics import formatting
 from lull.statistics.bootstrap import Interval
 
 if TYPE_CHECKING:
@@ -73,7 +74,11 @@ class ComparisonResult:
         return list(gps_up([(one.candidate.label, one) for one in self.found]).figure.axes)
 
     def _repr_html_(self) -> str:
-        return _details(self.found[0]) if len(self.found) == 1 else _overview(self.found)
+        return as_fragment(self.describe())
+
+    def describe(self) -> Document:
+        """Everything as a document."""
+        return describe(self.found)
 
 
 @overload
@@ -142,24 +147,3 @@ def _row(found: Comparison) -> dict[str, object]:
         ratio: Interval = getattr(found, name)
         row |= {name: ratio.value, f"{name}_low": ratio.low, f"{name}_high": ratio.high}
     return row | {"category": found.category, "verdict": found.verdict, "kind": found.kind.value}
-
-
-def _details(found: Comparison) -> str:
-    headings = ["", found.baseline.label, found.candidate.label, "", "ratio (95 %)", "saved"]
-    body = [[row.name, *row.values, row.ratio_name, row.ratio, row.reduction] for row in rows(found)]
-    notes = [f"{found.verdict}.", f"Energy of {scope_words(found)}. {sensor_words(found)}", *found.warnings]
-    return table(headings, body, notes)
-
-
-def _overview(found: tuple[Comparison, ...]) -> str:
-    first = found[0].baseline
-    headings = ["", "time", "energy", "Speedup", "Greenup", "Powerup", "category"]
-    medians = [formatting.si(first.time_s.median, "s"), formatting.si(first.energy_j.median, "J")]
-    body = [[first.label, *medians, "", "", "", ""]]
-    for one in found:
-        side = one.candidate
-        medians = [formatting.si(side.time_s.median, "s"), formatting.si(side.energy_j.median, "J")]
-        ratios = [formatting.ratio(ratio) for ratio in (one.speedup, one.greenup, one.powerup)]
-        body.append([side.label, *medians, *ratios, category_words(one)])
-    notes = dict.fromkeys([*(f"{one.verdict}." for one in found), *(line for one in found for line in one.warnings)])
-    return table(headings, body, notes)

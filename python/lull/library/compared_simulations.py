@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from lull.library.display import as_pandas, table
+from lull.library.display import as_pandas
 from lull.library.simulated import SimulationResult
+from lull.present.document import Document
+from lull.present.page import as_fragment
 from lull.record import EnergyKind
 from lull.record.labels import distinct_labels
 from lull.simulation import comparison
@@ -77,7 +79,11 @@ class ComparedSimulations:
         return self.sides[0].plot(*self.sides[1:])
 
     def _repr_html_(self) -> str:
-        return "".join(map(_shown, self.found))
+        return as_fragment(self.describe())
+
+    def describe(self) -> Document:
+        """Everything as a document."""
+        return comparison.describe(self.found)
 
 
 def compare_simulations(baseline: SimulationResult, candidates: tuple[SimulationResult, ...]) -> ComparedSimulations:
@@ -92,13 +98,4 @@ def compare_simulations(baseline: SimulationResult, candidates: tuple[Simulation
     first, *others = sides
     return ComparedSimulations(
         tuple(comparison.compare(first.label, first.file, one.label, one.file) for one in others), sides
-    )
-
-
-def _shown(found: SimulatedComparison) -> str:
-    differ = [f"{key}: {one} → {other}" for key, (one, other) in found.differ.items()]
-    return table(
-        ["", found.baseline, found.candidate, "ratio"],
-        comparison.cells(found),
-        [f"{comparison.verdict(found)}.", *differ[: comparison.MOST_DIFFERENCES], *found.warnings],
     )

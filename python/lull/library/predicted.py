@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from lull.base.errors import UsageError
-from lull.library.display import as_pandas, table
+from lull.library.display import as_pandas
 from lull.prediction.account import Prediction, read_prediction
+from lull.prediction.describe import describe
 from lull.prediction.request import DEFAULT_MACHINE, PredictionRequest, answer
+from lull.present.document import Document
+from lull.present.page import as_fragment
 from lull.simulation.account import read_simulation
-from lull.statistics import formatting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,19 +51,15 @@ class PredictionResult:
         return list(time_in_states(named).figure.axes)
 
     def _repr_html_(self) -> str:
-        body = [
-            [
-                f"{mode.name}{' (chosen)' if mode.name == self.found.chosen else ''}",
-                formatting.si(mode.run_time_s, "s"),
-                formatting.percent(mode.slowdown),
-                f"{mode.link_power:.3f}",
-                "–" if mode.energy.total is None else formatting.si(mode.energy.total.joules, "J"),
-            ]
-            for mode in self.found.modes
-        ]
-        between = formatting.si_range(self.found.low_s, self.found.high_s, "s")
-        notes = [f"{self.found.kind.value}; run time with links always active {between}", *self.found.remarks]
-        return table(["links", "run time", "slowdown", "link power", "energy"], body, notes)
+        return as_fragment(self.describe())
+
+    def as_json(self) -> str:
+        """All figures as JSON, by the schema of the result's file."""
+        return self.found.model_dump_json(by_alias=True, indent=1)
+
+    def describe(self) -> Document:
+        """Everything as a document."""
+        return describe(self.found)
 
 
 def predict(

@@ -11,10 +11,13 @@ import pyarrow as pa
 
 from lull import record
 from lull.comparison.quantity import Quantity, quantity
-from lull.library.display import as_pandas, table
+from lull.library.display import as_pandas
+from lull.measurement.summary import describe
+from lull.present.document import Document
+from lull.present.page import as_fragment
 from lull.record import SAMPLES_SCHEMA, EnergyKind, Run
 from lull.record.table import tidy_rows
-from lull.statistics import bootstrap, formatting
+from lull.statistics import bootstrap
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,25 +113,15 @@ class Recorded:
         return record.read_samples(self.folder)
 
     def _repr_html_(self) -> str:
-        of = self._of
-        rows = [
-            [
-                str(sample.index + 1),
-                formatting.si(sample.time_s, "s"),
-                formatting.si(sample.cpu_s, "s"),
-                formatting.si(sample.energy_j, "J"),
-                formatting.si(sample.energy_j / sample.time_s, "W"),
-            ]
-            for sample in of.samples
-        ]
-        if len(rows) > 1:
-            figures: list[tuple[float, str]] = [
-                (self.seconds, "s"), (self.cpu_seconds, "s"), (self.joules, "J"), (self.watts, "W")
-            ]  # fmt: skip
-            rows.append(["median", *(formatting.si(value, unit) for value, unit in figures)])
-        failed = [f"{formatting.count(len(of.failed), 'run')} failed"] if of.failed else []
-        headings = [self.label, "time", "CPU time", f"energy, {self.kind.value}", "power"]
-        return table(headings, rows, [f"energy of {', '.join(of.scopes)}", *failed])
+        return as_fragment(self.describe())
+
+    def as_json(self) -> str:
+        """All figures as JSON, by the schema of the result's file."""
+        return self.run.model_dump_json(by_alias=True, indent=1)
+
+    def describe(self) -> Document:
+        """The time and energy of every run, and what a reader must know."""
+        return describe(self.run)
 
 
 def load_record(folder: Path) -> Recorded:

@@ -12,7 +12,10 @@ import pyarrow as pa
 
 from lull.base.errors import UsageError
 from lull.base.parquet import read_table
-from lull.library.display import as_pandas, table
+from lull.library.display import as_pandas
+from lull.present import cells
+from lull.present.document import Column, Document, Line, row, table
+from lull.present.page import as_fragment
 from lull.record import EnergyKind
 from lull.simulation import account, simulation_record
 from lull.simulation.account import LINKS_FILE, JobAccount, LatencyAccount, PowerAccount, RepeatAccount, SimulationFile
@@ -20,7 +23,6 @@ from lull.simulation.description import Description, read_description, read_file
 from lull.simulation.engine import Progress, run
 from lull.simulation.result import Result
 from lull.simulation.settings_by_key import with_keys
-from lull.statistics import formatting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,21 +145,38 @@ class SimulationResult:
         return read_table(self.folder / LINKS_FILE)
 
     def _repr_html_(self) -> str:
-        body = [
-            [
-                f"{job.name}, seed {one.seed}",
-                str(job.processes),
-                formatting.si(job.run_time_s, "s"),
-                "" if job.slowdown is None else formatting.percent(job.slowdown),
-                formatting.percent(1 - one.power.share),
-                "" if one.joules is None else formatting.si(one.joules, "J"),
-            ]
+        return as_fragment(self.describe())
+
+    def as_json(self) -> str:
+        """All figures as JSON, by the schema of the result's file."""
+        return self.file.model_dump_json(by_alias=True, indent=1)
+
+    def describe(self) -> Document:
+        """A row for each job and seed."""
+        columns = [
+            Column("job", words=True),
+            Column("seed"),
+            Column("processes"),
+            Column("run time", "s"),
+            Column("slowdown"),
+            Column("link power saved"),
+            Column("energy of links", "J"),
+        ]
+        rows = [
+            row(
+                job.name,
+                cells.count(one.seed),
+                cells.count(job.processes),
+                cells.si(job.run_time_s, "s"),
+                cells.share(job.slowdown),
+                cells.share(1 - one.power.share),
+                cells.si(one.joules, "J"),
+            )
             for one in self.repeats
             for job in one.jobs
         ]
-        headings = [self.label, "processes", "run time", "slowdown", "link power saved", "energy of links, simulated"]
-        network = f"{self.description['topology']['name']}, {self.file.nodes} nodes, {self.file.links} links"
-        return table(headings, body, [f"{network}; everything here is simulated"])
+        network = f"{self.description['topology']['name']}, {self.file.nodes:,} nodes, {self.file.links:,} links"
+        return Document(self.label, (Line(f"{network}; everything here is simulated.", "aside"), table(columns, rows)))
 
 
 def simulate(

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from lull.library.display import as_pandas, table
-from lull.statistics import formatting
-from lull.trace.account import STATES, TraceAccount, analyse
+from lull.library.display import as_pandas
+from lull.present.document import Document
+from lull.present.page import as_fragment
+from lull.trace.account import TraceAccount, analyse
+from lull.trace.describe import describe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,11 +58,15 @@ class Traced:
         return list(plots_of(self.analysis)[0].plot.figure.axes)
 
     def _repr_html_(self) -> str:
-        body = [
-            [one.name, *(formatting.si(one.time.seconds(state), "s") for state in STATES)]
-            for one in self.account.processes
-        ]
-        return table(["process", *STATES], body)
+        return as_fragment(self.describe())
+
+    def as_json(self) -> str:
+        """All figures as JSON, by the schema of the result's file."""
+        return self.account.model_dump_json(by_alias=True, indent=1)
+
+    def describe(self) -> Document:
+        """Everything as a document."""
+        return describe(self.account)
 
 
 def load_trace(folder: Path) -> Traced:

@@ -14,14 +14,8 @@ from lull.base.errors import LullError
 from lull.live.feed import Feed
 from lull.live.node_reading import NodeReading
 from lull.live.rows import HEADINGS, History, PowerRow, Sort, ordered, rows, what_is_measured
-from lull.record import EnergyKind
+from lull.present.kinds import COLOURS
 
-COLOURS = {
-    EnergyKind.MEASURED: "green",
-    EnergyKind.VENDOR_MODEL: "green",
-    EnergyKind.DERIVED: "cyan",
-    EnergyKind.ESTIMATED: "yellow",
-}
 NUMBERS = ("power", "energy", "bytes/s")
 
 
@@ -99,7 +93,7 @@ class PowerScreen(App[None]):
     def _cell(self, row: PowerRow, heading: str, text: str) -> Text:
         style = "bold" if row.is_total else ""
         if heading == "kind":
-            style = f"{style} {COLOURS.get(row.kind, 'default')}"
+            style = f"{style} {COLOURS[row.kind]}"
         return Text(text, style.strip(), justify="right" if heading in NUMBERS else "left")
 
     @property

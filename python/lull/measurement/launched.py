@@ -8,7 +8,6 @@ wrapper on each node reads the meter (`lull.job.node_agent`), and one of these w
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,14 +19,15 @@ from lull import record
 from lull.base.errors import LullError, UsageError
 from lull.base.guard import GRACE_S, CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
-from lull.base.terminal import output
 from lull.base.text import readable
 from lull.job.launchers import JobRank
 from lull.job.node import this_node
 from lull.job.node_agent import Job, NodeAgent
 from lull.job.node_exchange import NodeExchange
 from lull.job.part import MeasurementRequest, Report
-from lull.measurement.summary import costs_in_words, summary_table
+from lull.measurement.messages import print_summary
+from lull.measurement.summary import costs_in_words
+from lull.present.messages import say
 from lull.record.append import add_repeats, appending, check_same
 from lull.record.merging import MergedRecord, merge
 from lull.regions.accounts import keep_those_of, read_accounts
@@ -160,14 +160,14 @@ def _conclude(delivery: Delivery, report: Report) -> int:
     if merged is None:
         return report.exit_code
     for line in merged.problems:
-        _say(line)
+        say(line)
     if merged.run is None:
-        _say("no record: no rank ran to its end")
+        say("no record: no rank ran to its end")
     else:
-        output(stderr=True).print(summary_table(merged.run.repeats))
+        print_summary("", merged.run.repeats)
         for line in costs_in_words(merged.run.repeats):
-            _say(line)
-        _say(f"{'added to the record' if delivery.append else 'record'} in {job.target}")
+            say(line)
+        say(f"{'added to the record' if delivery.append else 'record'} in {job.target}")
     return report.exit_code if report.exit_code != 0 else int(bool(merged.missing))
 
 
@@ -235,7 +235,3 @@ def measure(
             f"write the record {target}", "it exists already", "name another folder with --out or remove it"
         )
     return measure_rank(place, command, label=name, target=target, append=append is not None, hz=hz, settings=settings)
-
-
-def _say(line: str) -> None:
-    print(f"lull: {line}", file=sys.stderr, flush=True)

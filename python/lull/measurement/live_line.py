@@ -7,16 +7,13 @@ Each update is one write, which restores the position of the cursor. A full-scre
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 
-from rich.console import Console
-from rich.text import Text
-
 from lull.base.streams import PLAINLY
 from lull.live.node_reading import NodeReading, parts, totals
-from lull.record import Domain, EnergyKind
+from lull.present.coloured import Span, coloured
+from lull.record import Domain
 from lull.statistics import formatting
 
 SAVE, RESTORE, CLEAR_LINE = "\x1b7", "\x1b8", "\x1b[2K"
@@ -25,7 +22,6 @@ ALL_SCROLL, OFF_THE_LAST_LINE = (
     "\x1bD\x1b[A",
 )  # down by one, with scrolling if needed, and up: the column stays
 LEAST_ROWS, LEAST_COLUMNS = 5, 30
-COLOURS = {EnergyKind.MEASURED: "green", EnergyKind.ESTIMATED: "yellow", EnergyKind.DERIVED: "cyan"}
 
 
 def is_wanted() -> bool:
@@ -52,7 +48,7 @@ class LiveLine:
             if size.lines < LEAST_ROWS or size.columns < LEAST_COLUMNS or not is_wanted():
                 return
             begin = "" if size == self._size else self._keep_foot_free(size)
-            line = rendered(line_of(reading), size.columns - 1)
+            line = coloured(line_of(reading), size.columns - 1)
             self._write(f"{begin}{SAVE}\x1b[{size.lines};1H{CLEAR_LINE}{line}{RESTORE}")
         except OSError:  # the terminal is gone, but the measurement goes on
             return
@@ -78,27 +74,18 @@ class LiveLine:
         os.write(self._descriptor, text.encode(sys.stderr.encoding, PLAINLY))
 
 
-def line_of(reading: NodeReading) -> Text:
+def line_of(reading: NodeReading) -> list[Span]:
     """What is running, for how long, and the power of the node and its domains with their kinds."""
-    text = Text()
+    spans: list[Span] = []
     if (at := reading.measuring) is not None:
         which = f"{'warm-up ' if at.warmup else ''}{at.run}/{at.runs}"
-        text.append(f"{at.label} {which}, {at.elapsed_s:.0f} s", "bold")
+        spans.append((f"{at.label} {which}, {at.elapsed_s:.0f} s", "strong"))
     inside = [f"{one.domain.value} {formatting.si(one.watts, 'W')}" for one in parts(reading)]
     for total in totals(reading):
-        text.append(f"  {total.domain.value} ")
-        text.append(formatting.si(total.watts, "W"), "bold")
+        spans += [(f"  {total.domain.value} ", "plain"), (formatting.si(total.watts, "W"), "strong")]
         if total.domain is Domain.NODE and len(inside) > 1:
-            text.append(f" ({', '.join(inside)})")
-        text.append(f" {total.kind.value}", COLOURS.get(total.kind, "default"))
+            spans.append((f" ({', '.join(inside)})", "plain"))
+        spans.append((f" {total.kind.value}", "plain"))
     if not any(one.watts is not None for one in reading.channels):
-        text.append("  reading power ..." if reading.channels else "  no energy source", "dim")
-    return text
-
-
-def rendered(text: Text, columns: int) -> str:
-    """The text with its colours, cut to the width of the terminal."""
-    text.truncate(columns, overflow="ellipsis")
-    out = io.StringIO()
-    Console(file=out, force_terminal=True, color_system="standard", width=columns + 1).print(text, end="")
-    return out.getvalue()
+        spans.append(("  reading power ..." if reading.channels else "  no energy source", "aside"))
+    return spans

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-
-from rich.text import Text
 
 from lull import record
 from lull.base.errors import LullError
-from lull.base.terminal import output
 from lull.measurement.command import Command
 from lull.measurement.interleave import Turn
 from lull.measurement.repeat import MeasuredRepeat
 from lull.measurement.summary import costs_in_words, share_in_words, summary_table
-from lull.record import Run
+from lull.present.document import Document
+from lull.present.messages import say
+from lull.present.terminal import print_document
+from lull.record import Repeat, Run
 from lull.record.notes import notes_of_times
-
-
-def say(line: str) -> None:
-    """Print `line` as a message of Lull."""
-    print(f"lull: {line}", file=sys.stderr, flush=True)
 
 
 def print_repeat(turn: Turn[Command], measured: MeasuredRepeat, runs: int) -> None:
@@ -33,12 +27,14 @@ def print_repeat(turn: Turn[Command], measured: MeasuredRepeat, runs: int) -> No
     say(f"{turn.of.label} {which}: {measured.repeat.wall_s:.4g} s" + (f", {energy}" if energy else ""))
 
 
+def print_summary(title: str, repeats: Sequence[Repeat]) -> None:
+    """Print the table of the repeats of one command."""
+    print_document(Document(title, (summary_table(repeats),)), stderr=True)
+
+
 def print_command(command: Command, *, heading: bool) -> int:
     """Print the summary of one command and the folder of its record; return its first exit code other than 0, or 0."""
-    console = output(stderr=True)
-    if heading:
-        console.print(Text(f"\n{command.label}", "bold"))
-    console.print(summary_table(command.repeats))
+    print_summary(command.label if heading else "", command.repeats)
     failed = [repeat for repeat in command.repeats if repeat.exit_code != 0]
     if failed:
         say(f"{len(failed)} of {len(command.repeats)} repeats failed, the first with exit code {failed[0].exit_code}")
@@ -53,7 +49,7 @@ def print_command(command: Command, *, heading: bool) -> int:
 def print_comparison(runs: Sequence[Run]) -> None:
     """Print what `lull compare` prints, with the first as the baseline; if they cannot be compared, the reason."""
     from lull.comparison.compare import compare_all
-    from lull.comparison.screen import render, render_several
+    from lull.comparison.describe import describe
 
     first, *others = runs
     try:
@@ -61,9 +57,4 @@ def print_comparison(runs: Sequence[Run]) -> None:
     except LullError as error:
         say(str(error))
         return
-    console = output(stderr=True)
-    console.print()
-    if len(found) == 1:
-        render(found[0], console)
-    else:
-        render_several(found, console)
+    print_document(describe(found), stderr=True)

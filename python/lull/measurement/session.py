@@ -17,13 +17,14 @@ from lull.live.published import Publisher
 from lull.measurement.command import Command, Recording
 from lull.measurement.interleave import Turn
 from lull.measurement.live_line import LiveLine, is_wanted
-from lull.measurement.messages import print_command, print_comparison, print_repeat, say
+from lull.measurement.messages import print_command, print_comparison, print_repeat
 from lull.measurement.repeat import MeasuredRepeat
 from lull.measurement.time_limit import TimeLimit
 from lull.measurement.turns import Plan, run_in_turn
 from lull.measurement.watch import Observer, Watch
 from lull.meter.idle_power import measure_idle
 from lull.meter.meter import Meter
+from lull.present.messages import say
 from lull.record import IdlePower
 from lull.regions.accounts import missing_nodes
 

@@ -1,18 +1,37 @@
-"""The summary of a measurement on the terminal: each repeat, the medians, and the cost of waiting."""
+"""The summary of a measurement: each repeat, the medians, and the cost of waiting."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from statistics import median
 
-from rich.table import Table
-
+from lull.present.document import Cell, Column, Document, Line, Note, Part, Table, row, table
 from lull.record import Domain, Repeat, Run, succeeded, weakest
+from lull.record.notes import notes_of_times
 from lull.record.output import typical_output
 from lull.record.share import SHARED, load_of_others, share_of_node
 from lull.record.totals import OverNodes, over_nodes
 from lull.record.waiting import typical_waiting
 from lull.statistics import formatting
+
+
+def describe(run: Run) -> Document:
+    """A record: what ran, the time and energy of every repeat, and what a reader must know."""
+    hosts = ", ".join(f"{host.node} ({host.processor})" for host in run.hosts)
+    where = f" on {hosts}" if hosts else ""
+    failed = [repeat for repeat in run.repeats if repeat.exit_code != 0]
+    parts: list[Part] = [
+        Line(shlex.join(run.command)),
+        Line(f"{formatting.count(len(run.repeats), 'run')}{where}, {run.created:%Y-%m-%d %H:%M} UTC", "aside"),
+        summary_table(run.repeats),
+    ]
+    if failed:
+        parts.append(Note(f"{len(failed)} of {len(run.repeats)} repeats failed"))
+    shares = [line] if (line := share_in_words(run)) else []
+    parts += map(Line, [*costs_in_words(run.repeats), *shares])
+    parts += map(Note, notes_of_times(run.repeats))
+    return Document(run.label, tuple(parts))
 
 
 def summary_table(repeats: Sequence[Repeat]) -> Table:
@@ -27,23 +46,39 @@ def summary_table(repeats: Sequence[Repeat]) -> Table:
     """
     sums = list(map(_sums, repeats))
     domains = list(dict.fromkeys(domain for of_repeat in sums for domain in of_repeat))
-    table = Table("repeat", "exit", pad_edge=False, box=None, padding=(0, 2, 0, 0))
-    for header in ("wall s", "CPU s", *(heading(domain, sums) for domain in domains)):
-        table.add_column(header, justify="right")
-    for repeat, of_repeat in zip(repeats, sums, strict=True):
-        energy = [joules_in_words(of_repeat[domain]) if domain in of_repeat else "-" for domain in domains]
-        table.add_row(
-            str(repeat.index + 1), str(repeat.exit_code), f"{repeat.wall_s:.4g}", f"{repeat.cpu_s:.4g}", *energy
+    columns = [
+        Column("repeat", words=True),
+        Column("exit", words=True),
+        Column("wall s"),
+        Column("CPU s"),
+        *(Column(heading(domain, sums), key=f"{domain.value}_j") for domain in domains),
+    ]
+    rows = [
+        row(
+            Cell(str(repeat.index + 1), repeat.index + 1),
+            Cell(str(repeat.exit_code), repeat.exit_code),
+            _number(repeat.wall_s),
+            _number(repeat.cpu_s),
+            *(_joules(of_repeat.get(domain)) for domain in domains),
         )
+        for repeat, of_repeat in zip(repeats, sums, strict=True)
+    ]
     good = succeeded(repeats)
     if len(repeats) > 1 and good:
-        values = [median(repeat.wall_s for repeat in good), median(repeat.cpu_s for repeat in good)]
-        words = [f"{value:.4g}" for value in values]
-        for domain in domains:
-            joules = [of[domain].energy.joules for of in map(_sums, good) if domain in of]
-            words.append(f"{median(joules):.4g}" if joules else "-")
-        table.add_row("median", "", *words, style="bold")
-    return table
+        medians = [median(repeat.wall_s for repeat in good), median(repeat.cpu_s for repeat in good)]
+        of_good = list(map(_sums, good))
+        energies = [[of[domain].energy.joules for of in of_good if domain in of] for domain in domains]
+        found = [*map(_number, medians), *(_number(median(joules)) if joules else Cell("-") for joules in energies)]
+        rows.append(row("median", "", *found, tone="strong"))
+    return table(columns, rows)
+
+
+def _number(value: float) -> Cell:
+    return Cell(f"{value:.4g}", value)
+
+
+def _joules(total: OverNodes | None) -> Cell:
+    return Cell("-") if total is None else Cell(joules_in_words(total), total.energy.joules)
 
 
 def _sums(repeat: Repeat) -> dict[Domain, OverNodes]:

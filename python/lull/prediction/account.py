@@ -1,4 +1,4 @@
-"""The file of a prediction: prediction.json, which is also the output of `lull predict --json`.
+"""The file of a prediction: prediction.json, which is also the output of `lull predict --format json`.
 
 All energies are of the kind `simulated`: simulated times and states of links, times the watts of the machine's file.
 """

@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lull.comparison.describe import details
 from lull.comparison.result import Comparison
-from lull.comparison.table import Row, rows, sensor_words
+from lull.comparison.words import sensor_words
+from lull.present.document import Table
 from lull.report.quadrant import MOST_NAMES, gps_up
 from lull.report.section import ReportData
 from lull.report.svg import Plot
@@ -20,7 +22,7 @@ class PageComparison:
     name: str
     verdict: str
     found: Comparison
-    rows: list[Row]
+    details: Table
     tone: str  # saves, wastes or neither: class and marker
     mark: str
     sensor: str
@@ -125,6 +127,6 @@ def _compared(name: str, found: Comparison, common: list[str], *, in_part: bool)
     sensor = sensor_words(found)
     if in_part:
         verdict = found.verdict.removeprefix(f"{found.candidate.label} ")
-        return PageComparison(name, verdict, found, rows(found), tone, mark, sensor, [], found.warnings)
+        return PageComparison(name, verdict, found, details(found), tone, mark, sensor, [], found.warnings)
     own = [line for line in found.warnings if line not in common]
-    return PageComparison(name, found.verdict, found, rows(found), tone, mark, sensor, own, [])
+    return PageComparison(name, found.verdict, found, details(found), tone, mark, sensor, own, [])

@@ -12,13 +12,13 @@ from lull.base.errors import LullError
 from lull.comparison.compare import compare_all, refuse_mixed
 from lull.comparison.quantity import Quantity, quantity
 from lull.comparison.result import Comparison
+from lull.present.kinds import MEANINGS
 from lull.record import Run
 from lull.record.labels import distinct
 from lull.report.rendering import rendered
 from lull.report.section import ReportData, Supplied
 from lull.report.sections import SECTIONS
 from lull.report.svg import Plot
-from lull.report.words import KINDS
 from lull.statistics import formatting
 
 
@@ -77,7 +77,7 @@ def render_page(
         sections=[(section, content) for section, content in contents if content is not None],
         svg=drawn.svg,
         energy_words=data.energy_words,
-        kinds={kind.value: meaning for kind, meaning in KINDS.items()},
+        kinds={kind.value: meaning for kind, meaning in MEANINGS.items()},
         ratio=formatting.ratio,
         probability=formatting.probability,
         si=formatting.si,

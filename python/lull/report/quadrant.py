@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lull.comparison.result import Comparison
-from lull.comparison.table import category_words
+from lull.comparison.words import category_words
 from lull.report import svg
 from lull.statistics import formatting
 from lull.statistics.bootstrap import Interval

@@ -1,23 +1,15 @@
-"""Pages from the templates of this room: all values are escaped, and an undefined value is an error."""
+"""Pages from the templates of this room, which use those of `lull.present`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+from lull.present import page
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
 def rendered(template: str, **values: object) -> str:
     """Render `template` with `values`."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    page: Any = environment.get_template(template)
-    return str(page.render(**values))
+    return page.rendered(template, folders=(TEMPLATES,), **values)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from lull.present.document import Column, Table, row, table
 from lull.report.svg import Plot
 
 
@@ -24,13 +20,10 @@ class TabledPlot:
     texts: tuple[int, ...]  # columns of text; all others hold numbers
     aside: str = ""  # text after the table's title that explains additional values in cells
 
-    def print(self, console: Console) -> None:
-        """Print the table."""
-        console.print(Text(self.title + self.aside, style="bold"), soft_wrap=True)
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for place, heading in enumerate(self.headings):
-            side: Literal["left", "right"] = "left" if place in self.texts else "right"
-            table.add_column(heading, justify=side, no_wrap=place <= self.texts[-1])
-        for row in self.rows:
-            table.add_row(*row)
-        console.print(table)
+    def table(self) -> Table:
+        """Its table."""
+        columns = [
+            Column(heading, words=place in self.texts, wraps=place > self.texts[-1] and place in self.texts)
+            for place, heading in enumerate(self.headings)
+        ]
+        return table(columns, [row(*cells) for cells in self.rows], title=self.title + self.aside)

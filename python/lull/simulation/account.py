@@ -1,4 +1,4 @@
-"""The files of a simulation: simulation.json, which is also the output of `lull simulate --json`, and links.parquet.
+"""The files of a simulation: simulation.json, also the output of `lull simulate --format json`, and links.parquet.
 
 simulation.json contains the whole description with all defaults, from which the simulation can be repeated, and all
 figures of each repeat. Every repeat has its own seed.

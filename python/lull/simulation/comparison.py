@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from statistics import median
+from typing import Final, Literal
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from pydantic import Field
 
 from lull.base.errors import LullError
-from lull.comparison.markdown import escaped
-from lull.comparison.markdown import table as table_in_markdown
+from lull.present import cells
+from lull.present.document import Cell, Column, Columns, Document, Heading, Item, Line, Note, Part, row, table
 from lull.record import EnergyKind, Model
 from lull.simulation.account import RepeatAccount, SimulationFile
 from lull.statistics import bootstrap, formatting
+
+SCHEMA: Final = 1
 
 
 class ComparedFigure(Model):
@@ -107,38 +108,46 @@ def compare(first: str, baseline: SimulationFile, second: str, candidate: Simula
     )
 
 
-def render(found: SimulatedComparison, console: Console) -> None:
-    """Print one comparison."""
-    console.print(Text.assemble((found.candidate, "bold"), " against ", (found.baseline, "bold"), ": simulations"))
-    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for heading in ("", found.baseline, found.candidate, "ratio"):
-        table.add_column(heading, justify="left" if not heading else "right")
-    for row in cells(found):
-        table.add_row(*row)
-    console.print(table)
-    console.print(Text(verdict(found)), soft_wrap=True)
-    for key, (one, other) in list(found.differ.items())[:MOST_DIFFERENCES]:
-        console.print(Text(f"  {key}: {one} → {other}", style="dim"), soft_wrap=True)
-    for warning in found.warnings:
-        console.print(Text.assemble(("note: ", "yellow"), warning), soft_wrap=True)
+class SimulatedComparisons(Model):
+    """The output of `lull compare --format json` for simulations: every candidate compared with one baseline."""
+
+    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
+    lull_version: str
+    comparisons: list[SimulatedComparison]
 
 
-def markdown(found: SimulatedComparison) -> str:
-    """One comparison in Markdown: a table of its figures, the ratios, the differences and the caveats."""
-    lines = [table_in_markdown(("", found.baseline, found.candidate, "ratio"), cells(found)), "", f"{verdict(found)}."]
-    lines += [
-        "",
-        *(f"- {escaped(key)}: {escaped(one)} → {escaped(other)}" for key, (one, other) in found.differ.items()),
+def describe(comparisons: Sequence[SimulatedComparison]) -> Document:
+    """For each candidate: the figures of both sides, the ratios, the differences of the descriptions, the caveats."""
+    if len(comparisons) == 1:
+        return Document(_title(comparisons[0]), tuple(_parts(comparisons[0])))
+    parts = [part for found in comparisons for part in (Heading(_title(found)), *_parts(found))]
+    return Document(f"{len(comparisons)} simulations against {comparisons[0].baseline}", tuple(parts))
+
+
+def _title(found: SimulatedComparison) -> str:
+    return f"{found.candidate} against {found.baseline}: simulations"
+
+
+def _parts(found: SimulatedComparison) -> list[Part]:
+    columns: Columns = [
+        Column("", words=True, key="figure"),
+        Column("unit", words=True, shown=False),
+        Column(found.baseline, wraps=True, key="baseline"),
+        Column(found.candidate, wraps=True, key="candidate"),
+        "ratio",
     ]
-    lines += [f"- note: {escaped(warning)}" for warning in found.warnings]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def cells(found: SimulatedComparison) -> list[tuple[str, str, str, str]]:
-    """The rows of a table: name of a figure, the baseline's value, the candidate's, their ratio."""
+    rows = [
+        row(one.name, one.unit, _cell(one.baseline, one.unit), _cell(one.candidate, one.unit), cells.number(one.ratio))
+        for one in found.figures
+    ]
+    differ = [Item(f"{key}: {one} → {other}", "aside") for key, (one, other) in found.differ.items()]
+    more = len(differ) - MOST_DIFFERENCES
     return [
-        (row.name, _words(row.baseline, row.unit), _words(row.candidate, row.unit), _ratio_of(row))
-        for row in found.figures
+        table(columns, rows),
+        Line(f"{verdict(found)}."),
+        *differ[:MOST_DIFFERENCES],
+        *([Item(f"and {more} more keys", "aside")] if more > 0 else []),
+        *map(Note, found.warnings),
     ]
 
 
@@ -147,10 +156,6 @@ def verdict(found: SimulatedComparison) -> str:
     ratios = [("Speedup", found.speedup), ("Greenup", found.greenup), ("Powerup", found.powerup)]
     told = ", ".join(f"{name} {formatting.ratio(ratio)}" for name, ratio in ratios if ratio is not None)
     return f"{told}; energy of links, {found.kind.value}"
-
-
-def _ratio_of(row: ComparedFigure) -> str:
-    return "–" if row.ratio is None else formatting.three_digits(row.ratio)
 
 
 def _energy(one: RepeatAccount, in_joules: bool) -> float:
@@ -204,7 +209,7 @@ def _warnings(baseline: SimulationFile, candidate: SimulationFile, seeds: list[l
     return lines
 
 
-def _words(value: float, unit: str) -> str:
+def _cell(value: float, unit: str) -> Cell:
     if unit:
-        return formatting.si(value, unit)
-    return f"{value:,.0f}" if value >= 1000 else formatting.three_digits(value)
+        return cells.si(value, unit)
+    return Cell(f"{value:,.0f}" if value >= 1000 else formatting.three_digits(value), value)

@@ -1,25 +1,41 @@
-"""`lull simulate --explain`: print every key of the description, as declared by the simulator."""
+"""`lull simulate --explain`: every key of the description, as declared by the simulator."""
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+import json
 
 from lull import _core
+from lull.present.document import Column, Document, row, table
 
 
-def show(console: Console) -> None:
-    """Print every key of every table."""
-    for table in _core.simulation_tables():
-        heading = {"": "above all tables", "savings": "[[savings]]", "jobs": "[[jobs]]"}.get(
-            table.name, f"[{table.name}]"
+def describe() -> Document:
+    """A row for each key, named as for --set; N is the number of an entry of a list of tables."""
+    columns = [
+        Column("key", words=True),
+        *(Column(name, words=True, wraps=True) for name in ("default", "allowed", "meaning")),
+    ]
+    rows = [
+        row(
+            _prefix(one.name) + key.name, key.default, key.allowed, key.meaning + (f" ({key.when})" if key.when else "")
         )
-        shown = Table("key", "default", "allowed", "meaning", pad_edge=False, box=None, padding=(0, 2, 0, 0))
-        shown.columns[0].no_wrap = True
-        for key in table.keys:
-            when = f" ({key.when})" if key.when else ""
-            shown.add_row(Text(key.name), Text(key.default), Text(key.allowed), Text(key.meaning + when))
-        console.print(Text(heading, style="bold"))
-        console.print(shown)
-        console.print()
+        for one in _core.simulation_tables()
+        for key in one.keys
+    ]
+    return Document("The keys of a simulation's file", (table(columns, rows),))
+
+
+def as_json() -> str:
+    """The same for programs: for each table, its keys."""
+    fields = ("name", "default", "allowed", "meaning", "when")
+    content = {
+        one.name: [{field: getattr(key, field) for field in fields} for key in one.keys]
+        for one in _core.simulation_tables()
+    }
+    return json.dumps(content, indent=1)
+
+
+def _prefix(table_name: str) -> str:
+    """What precedes a key of a table: `power.`, or `jobs.N.` for [[jobs]]."""
+    if not table_name:
+        return ""
+    return f"{table_name}.N." if table_name in {"jobs", "savings"} else f"{table_name}."

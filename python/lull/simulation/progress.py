@@ -6,7 +6,7 @@ import time
 from types import TracebackType
 
 from lull.base.interrupts import Interrupts
-from lull.base.progress_line import ProgressLine
+from lull.present.progress_line import ProgressLine
 from lull.simulation.engine import SimulationState
 from lull.statistics import formatting
 

@@ -25,8 +25,8 @@ from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.parquet import read_table
 from lull.base.text import readable
 from lull.measurement.interleave import interleaved
-from lull.measurement.progress import RunsProgress
 from lull.measurement.state import STATE, StudyConditions, StudyState
+from lull.present.runs_progress import RunsProgress
 from lull.simulation import simulation_record
 from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
 from lull.simulation.sweep import Sweep, SweepPoint, in_words

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from rich.console import Console
-from rich.text import Text
-
+from lull.present.document import Heading, Item, Line, Part
 from lull.study.file import Paper
 
 
@@ -27,16 +25,16 @@ class ClaimResult(Protocol):
         """The figures behind the verdict."""
 
 
-def show(console: Console, paper: Paper | None, told: Sequence[ClaimResult]) -> None:
-    """Print all results, if there are any."""
-    if told:
-        console.print()
-        console.print(Text("The paper's statements, and the results here", style="bold"))
-        if paper:
-            console.print(Text(paper.citation), soft_wrap=True)
+def describe(paper: Paper | None, told: Sequence[ClaimResult]) -> list[Part]:
+    """All results under a heading, if there are any."""
+    if not told:
+        return []
+    parts: list[Part] = [Heading("The paper's statements, and the results here")]
+    if paper:
+        parts.append(Line(paper.citation, "aside"))
     for one in told:
-        console.print(Text(f"paper: {one.claim}"), soft_wrap=True)
-        console.print(Text.assemble("  here: ", (one.verdict, "bold"), f": {one.words}"), soft_wrap=True)
+        parts += [Line(f"paper: {one.claim}"), Item(f"here: {one.verdict}: {one.words}")]
+    return parts
 
 
 def rows(told: Sequence[ClaimResult]) -> list[dict[str, str]]:

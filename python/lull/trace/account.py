@@ -1,4 +1,4 @@
-"""The analysis of a trace as data, which `lull trace info --json` prints.
+"""The analysis of a trace as data, which `lull trace info --format json` prints.
 
 Times are split by the activity of a process; the head of `src/trace/analysis.hpp` describes how.
 """

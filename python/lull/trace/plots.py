@@ -17,7 +17,7 @@ from lull.report import svg
 from lull.report.tabled_plot import TabledPlot
 from lull.statistics import formatting
 from lull.trace.account import STATES, Analysis, TraceAccount
-from lull.trace.screen import shown_states, size_words
+from lull.trace.describe import shown_states, size_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,16 +12,15 @@ from lull import record
 from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError
 from lull.base.interrupts import InterruptedBySignal, Interrupts
-from lull.base.terminal import output
 from lull.measurement.command import Command
 from lull.measurement.live_line import LiveLine, is_wanted
-from lull.measurement.messages import say
+from lull.measurement.messages import print_summary
 from lull.measurement.repeat import MeasuredRepeat, compose_run
-from lull.measurement.summary import summary_table
 from lull.measurement.turns import Plan, run_in_turn
 from lull.measurement.watch import Watch
 from lull.meter.meter import Meter
 from lull.mpi.preload import out_of_reach, preloaded
+from lull.present.messages import say
 from lull.trace import convert
 from lull.trace.account import require_otf2
 from lull.trace.progress import TraceProgress
@@ -75,7 +74,7 @@ def record_trace(asked: Recording) -> int:
         convert.leave_energy(folder, record.this_host().node, meter.channels, measured.samples, measured.begin_ns)
         for line in measured.warnings:
             say(line)
-        output(stderr=True).print(summary_table([measured.repeat]))
+        print_summary("", [measured.repeat])
         if not convert.has_records(asked.folder):
             why = out_of_reach(asked.argv) or "none of its processes has called an MPI library that Lull supports"
             say(f"there is no trace of {asked.argv[0]}: {why}; the record of the run is in {asked.folder}")

@@ -13,9 +13,9 @@ from conftest import Lull
 from lull.advice.account import Alternative, Objective, objective_named
 from lull.advice.advise import advise
 from lull.advice.at_run_time import without_effect
+from lull.advice.describe import polling_words
 from lull.advice.facts import facts_of
 from lull.advice.links import link_modes
-from lull.advice.screen import polling_words
 from lull.advice.verify import Variant, candidates, outcome_of
 from lull.base.errors import UsageError
 from lull.library.advised import Advised
@@ -388,7 +388,7 @@ def test_a_command_is_run_and_advice_verified(lull: Lull, described: Path) -> No
     assert "wait policy: interrupt" in done.stdout and "shift: put" not in done.stdout
     told = json.loads((lull.folder / "told" / "advice.json").read_text())
     assert told["objective"]["of"] == "energy" and told["sentence"] in done.stdout
-    again = lull.run("advise", "--on", str(described), "--json", "told/present")
+    again = lull.run("advise", "--on", str(described), "--format", "json", "told/present")
     assert again.returncode == 0, again.stderr
     assert [one["name"] for one in json.loads(again.stdout)["alternatives"]] == ["interrupt"]
 

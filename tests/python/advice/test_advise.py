@@ -9,7 +9,7 @@ from conftest import Lull
 
 
 def advice(lull: Lull, *words: str) -> dict[str, Any]:
-    done = lull.run("advise", "output", *words, "--json")
+    done = lull.run("advise", "output", *words, "--format", "json")
     assert done.returncode == 0, done.stderr
     data: dict[str, Any] = json.loads(done.stdout)
     return data

@@ -23,7 +23,7 @@ def test_settings_show_value_origin_and_meaning(lull: Lull) -> None:
 
 def test_settings_as_json_mark_what_is_not_valid(lull: Lull) -> None:
     lull.env["LULL_WAIT"] = "dream"
-    done = lull.run("settings", "--json")
+    done = lull.run("settings", "--format", "json")
     rows = {row["variable"]: row for row in json.loads(done.stdout)}
     assert rows["LULL_WAIT"]["problem"]
     assert not rows["LULL_METER_HZ"]["problem"]
@@ -43,7 +43,7 @@ def test_sources_end_with_what_a_measurement_would_use(lull: Lull) -> None:
 
 
 def test_sources_as_json_carry_reason_and_fix(lull: Lull) -> None:
-    rows = json.loads(lull.run("sources", "--json").stdout)
+    rows = json.loads(lull.run("sources", "--format", "json").stdout)
     assert "estimate" in {row["name"] for row in rows}
     assert all(row["readable"] or row["reason"] for row in rows)
 

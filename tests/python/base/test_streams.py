@@ -51,7 +51,7 @@ def test_labels_arguments_and_folders_need_not_be_utf8(lull: Lull) -> None:
 
 @pytest.mark.parametrize("variable", ["LULL_SNMP_COMMAND", "LULL_SITE", "LULL_WAIT", "LULL_METER_SOURCES"])
 def test_settings_need_not_be_utf8(lull: Lull, variable: str) -> None:
-    for args in (("sources", "--json"), ("settings",), ("measure", "true")):
+    for args in (("sources", "--format", "json"), ("settings",), ("measure", "true")):
         done = called(lull, *args, **{variable: f"echo {LATIN}"})
         assert b"Traceback" not in done.stderr
         if done.returncode:
@@ -60,7 +60,12 @@ def test_settings_need_not_be_utf8(lull: Lull, variable: str) -> None:
 
 def test_a_meter_that_writes_latin_1_is_read(lull: Lull) -> None:
     done = called(
-        lull, "sources", "--json", LULL_METER_SOURCES="", LULL_SNMP_COMMAND=r"printf 'Leistung f\374r alles: 430 W\n'"
+        lull,
+        "sources",
+        "--format",
+        "json",
+        LULL_METER_SOURCES="",
+        LULL_SNMP_COMMAND=r"printf 'Leistung f\374r alles: 430 W\n'",
     )
     [snmp] = [one for one in json.loads(done.stdout) if one["name"] == "snmp"]
     assert snmp["readable"], snmp["reason"]

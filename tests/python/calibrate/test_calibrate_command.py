@@ -62,7 +62,7 @@ def test_a_calibration_goes_on_after_an_interrupt_and_its_file_is_found(at_home:
 
     shown = at_home.run("calibrate", "--show")
     assert shown.returncode == 0 and "shared-memory" in shown.stdout
-    assert json.loads(at_home.run("calibrate", "--show", "--json").stdout)["form"] == 1
+    assert json.loads(at_home.run("calibrate", "--show", "--format", "json").stdout)["form"] == 1
     refused = at_home.run("predict", "--on", "here", "--", "true")
     assert refused.returncode == 2 and "does not describe the machine's network" in refused.stderr
     assert at_home.run("run", "-n", "2", "shift", "--max", "64").returncode == 0

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import random
-import re
 from datetime import timedelta
 
 import pytest
-from rich.console import Console
 
 import records
 from lull import record
 from lull.base.errors import LullError
 from lull.comparison.compare import compare_all, compare_runs
+from lull.comparison.describe import describe, ratios
 from lull.comparison.quantity import nodes_of
-from lull.comparison.screen import render, render_table
+from lull.present.document import Document
+from lull.present.terminal import as_text
 from lull.record import Domain, EnergyKind
 from lull.record.labels import distinct
 from lull.record.totals import node_totals
@@ -30,9 +29,7 @@ def pair(by=2.0, watts=240.0, **options):
 
 
 def shown(found, width=120):
-    out = io.StringIO()
-    render(found, Console(file=out, width=width, force_terminal=True, no_color=True, highlight=False))
-    return re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
+    return as_text(describe([found]), width)
 
 
 def test_twice_as_fast_at_more_power_is_category_3():
@@ -364,11 +361,9 @@ def test_the_screen_shows_kinds_of_both_sides_at_any_width(width):
 
 
 def test_a_study_is_one_row_per_comparison():
-    out = io.StringIO()
     found = compare_runs(*pair())
     few = compare_runs(run("A", TIMES[:3]), run("B", TIMES[:3]))
-    render_table([("64M", found), ("128M", few)], Console(file=out, width=140))
-    lines = out.getvalue().splitlines()
+    lines = as_text(Document("", (ratios([("64M", found), ("128M", few)]),))).splitlines()
     assert "64M" in lines[1] and "3: buys speed" in lines[1] and "vendor-model" in lines[1]
     assert "128M" in lines[2] and "too few runs" in lines[2]
 

@@ -62,7 +62,9 @@ def test_compare_tells_it_on_the_screen_in_markdown_and_as_json(lull: Lull) -> N
     names = [str(records.write(Path(lull.folder) / f"s{size}", step(size))) for size in (1, 2, 4)]
     words = "Each further MB costs 4"
     assert words in lull.run("compare", *names).stdout
-    assert "records that differ in size and move 100–400 MB" in lull.run("compare", *names, "--markdown").stdout
-    told = json.loads(lull.run("compare", *names, "--json").stdout)["marginal"]
+    assert (
+        "records that differ in size and move 100–400 MB" in lull.run("compare", *names, "--format", "markdown").stdout
+    )
+    told = json.loads(lull.run("compare", *names, "--format", "json").stdout)["marginal"]
     assert told["j_per_mb"]["value"] == pytest.approx(J_PER_MB, rel=0.05)
-    assert json.loads(lull.run("compare", names[0], names[0], "--json").stdout)["marginal"] is None
+    assert json.loads(lull.run("compare", names[0], names[0], "--format", "json").stdout)["marginal"] is None

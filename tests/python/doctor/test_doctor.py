@@ -41,7 +41,7 @@ def without_programs(folder: Path, *programs: tuple[str, str]) -> Machine:
 
 
 def test_on_this_machine_all_areas_are_looked_at_and_lull_works(lull: Lull) -> None:
-    done = lull.run("doctor", "--json")
+    done = lull.run("doctor", "--format", "json")
     assert done.returncode == 0, done.stdout
     areas: dict[str, list[dict[str, Any]]] = json.loads(done.stdout)["areas"]
     assert list(areas) == [name for name, _ in AREAS]

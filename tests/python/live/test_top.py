@@ -142,7 +142,7 @@ def test_without_a_terminal_it_prints_once(lull: Lull) -> None:
 
 
 def test_json_holds_channels_and_totals(lull: Lull) -> None:
-    [found] = json.loads(lull.run("top", "--json").stdout)
+    [found] = json.loads(lull.run("top", "--format", "json").stdout)
     assert found["channels"][0]["kind"]
     assert all(one["watts"] is not None for one in found["channels"])
     assert {one["domain"] for one in found["totals"]} <= {"node", "wire"}
@@ -164,7 +164,7 @@ def test_a_tree_that_moves_shows_its_power(lull: Lull, trees: Path) -> None:
     lull.sources = ""
 
     def node() -> dict[str, Any]:
-        [found] = json.loads(lull.run("top", "--json", "--sysroot", str(trees / "range_zero")).stdout)
+        [found] = json.loads(lull.run("top", "--format", "json", "--sysroot", str(trees / "range_zero")).stdout)
         [total] = [one for one in found["totals"] if one["domain"] == "node"]
         assert total["kind"] == "vendor-model"
         return total
@@ -194,7 +194,7 @@ def test_every_node_that_publishes_is_shown(lull: Lull, tmp_path: Path) -> None:
     for name in ("n1", "n2"):
         publisher.show(reading(name))
     done = lull.run("top", "--once", "r")
-    assert {line.split()[0] for line in done.stdout.splitlines()} >= {"n1", "n2"}
+    assert {line.split(" ")[0] for line in done.stdout.splitlines()} >= {"n1", "n2"}
     assert "app: run 2/5" in done.stdout
     publisher.close()
     assert not folder_beside(tmp_path / "r").exists()

@@ -6,20 +6,18 @@ import random
 import re
 
 import pytest
-from rich.console import Console
 
 from lull.comparison.compare import compare_runs
 from lull.measurement.summary import costs_in_words, summary_table
+from lull.present.document import Document
+from lull.present.terminal import as_text
 from lull.record.notes import notes_of_times
 from lull.statistics.groups import first_differs, two_groups
 from records import repeat, run, waiting, with_waiting
 
 
 def shown(*repeats) -> str:
-    console = Console(width=160)
-    with console.capture() as capture:
-        console.print(summary_table(repeats))
-    return capture.get()
+    return as_text(Document("", (summary_table(repeats),)))
 
 
 def test_nodes_are_one_column_that_says_how_many() -> None:

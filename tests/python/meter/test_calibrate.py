@@ -102,7 +102,7 @@ def test_a_site_file_that_is_there_is_not_overwritten(lull: Lull, tree: Path) ->
     assert "watts" in (lull.folder / "site.toml").read_text()
 
 
-@pytest.mark.parametrize("args", [["--calibrate", "1", "--json"], ["--out", "x"], ["--calibrate", "0.1"]])
+@pytest.mark.parametrize("args", [["--calibrate", "1", "--format", "json"], ["--out", "x"], ["--calibrate", "0.1"]])
 def test_wrong_usage_exits_2_with_one_line(lull: Lull, args: list[str]) -> None:
     done = lull.run("sources", *args)
     assert done.returncode == 2

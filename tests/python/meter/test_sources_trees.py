@@ -1,4 +1,4 @@
-"""`lull sources --sysroot TREE --json` on every fixture tree, and the totals of the channels found."""
+"""`lull sources --sysroot TREE --format json` on every fixture tree, and the totals of the channels found."""
 
 import json
 import subprocess
@@ -72,7 +72,7 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sources_of(lull: Lull, tree: Path) -> list[dict[str, Any]]:
-    done = lull.run("sources", "--sysroot", str(tree), "--json")
+    done = lull.run("sources", "--sysroot", str(tree), "--format", "json")
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found

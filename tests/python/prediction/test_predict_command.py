@@ -328,7 +328,7 @@ def test_a_record_without_a_skeleton_is_refused(tmp_path: Path, command: str, sa
 def test_a_command_is_traced_and_predicted(lull: Lull, mpi: MpiLibrary, machine: Path) -> None:
     program = mpi.compiled("every_message.c", lull.folder)
     calling = replace(lull, env=ENVIRONMENT)
-    options = ("--on", str(machine), "--power", "active", "--placements", "1", "--json", "--out", "out")
+    options = ("--on", str(machine), "--power", "active", "--placements", "1", "--format", "json", "--out", "out")
     done = calling.run("predict", *options, "--", *mpi.start(4, program, "20"))
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

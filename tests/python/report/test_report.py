@@ -169,7 +169,7 @@ def test_sizes_make_lines_of_scaling(tmp_path):
     assert 'id="scaling-' in text
 
 
-@pytest.mark.parametrize(("chosen", "begins"), [((), b"<svg "), (("--format", "pdf"), b"%PDF-")])
+@pytest.mark.parametrize(("chosen", "begins"), [((), b"<svg "), (("--plots-as", "pdf"), b"%PDF-")])
 def test_plots_are_files_on_demand(study, tmp_path, chosen, begins):
     out, plots = tmp_path / "out.html", tmp_path / "deep" / "plots"
     result = CliRunner().invoke(report, [str(study), "--out", str(out), "--plots", str(plots), *chosen])
@@ -188,7 +188,7 @@ def _in_order(told):
 
 
 def test_a_format_without_plots_is_a_mistake(study, tmp_path):
-    result = CliRunner().invoke(report, [str(study), "--out", str(tmp_path / "x.html"), "--format", "pdf"])
+    result = CliRunner().invoke(report, [str(study), "--out", str(tmp_path / "x.html"), "--plots-as", "pdf"])
     assert isinstance(result.exception, UsageError)
     assert not (tmp_path / "x.html").exists()
 

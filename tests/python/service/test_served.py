@@ -70,7 +70,7 @@ class User:
         return out, err
 
     def served(self) -> dict[str, Any]:
-        [found] = [one for one in json.loads(self.run("sources", "--json")[0]) if one["name"] == "served"]
+        [found] = [one for one in json.loads(self.run("sources", "--format", "json")[0]) if one["name"] == "served"]
         source: dict[str, Any] = found
         return source
 

@@ -41,7 +41,7 @@ def test_several_simulations_are_compared_in_turn(three: Lull):
     assert done.returncode == 0, done.stderr
     assert "b against a: simulations" in done.stdout
     assert "c against a: simulations" in done.stdout
-    assert len(json.loads(three.run("compare", "a", "b", "c", "--json").stdout)) == 2
+    assert len(json.loads(three.run("compare", "a", "b", "c", "--format", "json").stdout)["comparisons"]) == 2
 
 
 def test_any_simulation_may_be_the_baseline(three: Lull):
@@ -73,7 +73,7 @@ def test_what_simulations_do_not_have_is_one_line(three: Lull, arguments, code, 
 
 
 def test_markdown_has_a_table_for_each_comparison(three: Lull):
-    done = three.run("compare", "a", "b", "c", "--markdown")
+    done = three.run("compare", "a", "b", "c", "--format", "markdown")
     assert done.returncode == 0, done.stderr
     assert "|  | a | b | ratio |" in done.stdout
     assert "|  | a | c | ratio |" in done.stdout
@@ -83,7 +83,7 @@ def test_markdown_has_a_table_for_each_comparison(three: Lull):
 
 @pytest.mark.parametrize(("form", "begin"), [("svg", b"<svg "), ("pdf", b"%PDF-")])
 def test_their_plots_are_files_on_demand(three: Lull, form: str, begin: bytes):
-    done = three.run("report", "a", "b", "--out", "page.html", "--plots", f"plots-{form}", "--format", form)
+    done = three.run("report", "a", "b", "--out", "page.html", "--plots", f"plots-{form}", "--plots-as", form)
     assert done.returncode == 0, done.stderr
     paths = list((three.folder / f"plots-{form}").iterdir())
     assert {path.name for path in paths} == {f"{name}.{form}" for name in ("latency", "link-use", "states")}

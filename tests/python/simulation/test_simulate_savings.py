@@ -74,7 +74,7 @@ def test_every_mode_is_computed_with_the_technology_of_the_file(net: Lull) -> No
     assert [one.settings["mode"] for one in savings] == ["deep-sleep"] * 4 + ["fast-wake"] * 4 + ["hybrid"] * 3
     assert {one.settings["preset"] for one in savings} == {"25GBASE-R"}
     assert {one.settings.get("quiet_time") for one in savings} == {"30 us", None}
-    again = net.run("simulate", "out/simulation.json", "--out", "again", "--json")
+    again = net.run("simulate", "out/simulation.json", "--out", "again", "--format", "json")
     assert SimulationFile.model_validate_json(again.stdout).repeats[0].savings == savings
 
 

@@ -153,7 +153,7 @@ def test_a_changed_sweep_is_moved_aside_not_mixed(sweep: Lull):
 
 
 def test_json_has_a_row_for_each_point(sweep: Lull):
-    done = sweep.run("simulate", "--sweep", "sweep.toml", "--out", "out", "--json")
+    done = sweep.run("simulate", "--sweep", "sweep.toml", "--out", "out", "--format", "json")
     rows = json.loads(done.stdout)
     assert [row["point"] for row in rows] == POINTS
     assert rows[0]["figures"]["power_saved_percent"]["value"] == pytest.approx(0)

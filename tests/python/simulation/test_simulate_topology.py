@@ -15,7 +15,7 @@ def test_without_a_name_it_lists_topologies_and_presets(lull: Lull):
     done = lull.run("topology")
     for words in ("fat-tree", "three levels", "fat-tree-4608"):
         assert words in done.stdout
-    listed = json.loads(lull.run("topology", "--json").stdout)
+    listed = json.loads(lull.run("topology", "--format", "json").stdout)
     assert [one["name"] for one in listed["topologies"]] == [one.name for one in _core.topologies()]
     assert {"name", "meaning", "default", "allowed", "list"} == set(listed["topologies"][0]["parameters"][0])
 
@@ -24,7 +24,7 @@ def test_a_name_or_preset_is_shown_in_numbers(lull: Lull):
     shown = lull.run("topology", "fat-tree-4608").stdout
     for words in ("4,608", "480", "diameter", "bisection", "edge_uplinks", "2 to 1024"):
         assert words in shown
-    found = json.loads(lull.run("topology", "fat-tree", "--set", "radix=4", "--json").stdout)
+    found = json.loads(lull.run("topology", "fat-tree", "--set", "radix=4", "--format", "json").stdout)
     assert (found["nodes"], found["switches"], found["node_cables"], found["switch_cables"]) == (16, 20, 16, 32)
     assert found["diameter"] == 6
     assert found["bisection"] == 8

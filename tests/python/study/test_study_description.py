@@ -9,7 +9,7 @@ import pytest
 
 from lull.base import installed
 from lull.base.errors import LullError, UsageError
-from lull.measurement.progress import in_words
+from lull.present.runs_progress import in_words
 from lull.record import EnergyKind
 from lull.study.kind import Request
 from lull.study.kinds import KINDS, read_study, run_study, study_kind

@@ -165,7 +165,7 @@ class Site:
 
     def jobs(self, uid: int | None, *words: str) -> list[dict[str, Any]]:
         """The jobs that a user sees."""
-        code, out, err = self.lull(uid, "jobs", "--json", *words)
+        code, out, err = self.lull(uid, "jobs", "--format", "json", *words)
         assert code == 0, err
         found: list[dict[str, Any]] = json.loads(out).get("jobs", [])
         return found

@@ -92,7 +92,7 @@ def test_sums_of_a_folded_run_are_those_that_the_program_counts(folding: Lull, m
     done = replace(folding, env=ENVIRONMENT).run("trace", "-q", "--folded", "--keep-raw", "--out", "t", *words)
     assert done.returncode == 0, done.stderr
     messages, size, _ = map(int, done.stdout.split())
-    content = json.loads(folding.run("trace", "info", "--json", "t").stdout)
+    content = json.loads(folding.run("trace", "info", "--format", "json", "t").stdout)
     assert (content["messages"], content["message_bytes"]) == (messages, size)
     assert sum(process["received_messages"] for process in content["processes"]) == messages
     assert sum(process["received_bytes"] for process in content["processes"]) == size
@@ -106,7 +106,7 @@ def test_threads_of_a_folded_run_complete_each_other_s_requests(folding: Lull, m
     words = mpi.start(2, built / f"completed_elsewhere.{mpi.name}", "2000")
     done = folding.run("trace", "-q", "--out", "t", *words)
     assert done.returncode == 0, done.stderr
-    content = json.loads(folding.run("trace", "info", "--json", "t").stdout)
+    content = json.loads(folding.run("trace", "info", "--format", "json", "t").stdout)
     assert sum(process["received_messages"] for process in content["processes"]) == 2 * 2000 * 4
     assert all(value == 0 for value in content["faults"].values())
 

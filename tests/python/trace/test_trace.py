@@ -14,8 +14,8 @@ from conftest import Lull
 from lull import _core
 from lull.trace.account import analyse
 from lull.trace.convert import convert
+from lull.trace.describe import size_words
 from lull.trace.plots import plots_of
-from lull.trace.screen import size_words
 from trace_records import RECEIVE, RECEIVES, SEND, SENDS, Process, leave, ring
 
 pytestmark = pytest.mark.skipif(not _core.HAS_OTF2, reason="built without OTF2")
@@ -83,7 +83,7 @@ def test_info_says_who_talks_to_whom_and_what_time_went_on(lull: Lull) -> None:
 
 def test_info_as_json_holds_every_sum(lull: Lull) -> None:
     convert(leave(lull.folder / "t", ring(4)), keep_raw=False)
-    content = json.loads(lull.run("trace", "info", "--json", "t").stdout)
+    content = json.loads(lull.run("trace", "info", "--format", "json", "t").stdout)
     assert content["messages"] == sum(pair["messages"] for pair in content["pairs"]) == 200
     assert content["message_bytes"] == sum(size["bytes"] for size in content["sizes"]) == 200 * 1024
     assert {(pair["from"], pair["to"]) for pair in content["pairs"]} == {(0, 1), (1, 2), (2, 3), (3, 0)}
@@ -111,7 +111,7 @@ def test_messages_that_do_not_fit_are_said(lull: Lull) -> None:
 @pytest.mark.parametrize(("form", "begin"), [("svg", b"<svg "), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 def test_plots_are_files(lull: Lull, form: str, begin: bytes) -> None:
     convert(leave(lull.folder / "t", ring(4)), keep_raw=False)
-    done = lull.run("trace", "info", "t", "--plots", "p", "--format", form)
+    done = lull.run("trace", "info", "t", "--plots", "p", "--plots-as", form)
     assert done.returncode == 0, done.stderr
     files = {path.stem: path for path in (lull.folder / "p").iterdir()}
     assert set(files) == {"trace-processes", "trace-time", "trace-matrix", "trace-sizes"}

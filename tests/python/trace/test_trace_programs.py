@@ -46,7 +46,7 @@ def test_sums_are_those_that_the_program_counts(tracing: Lull, mpi: MpiLibrary, 
     done = trace(tracing, mpi, built, "25")
     assert done.returncode == 0, done.stderr
     messages, size, collectives = map(int, done.stdout.split())
-    content = json.loads(tracing.run("trace", "info", "--json", "t").stdout)
+    content = json.loads(tracing.run("trace", "info", "--format", "json", "t").stdout)
     assert (content["messages"], content["message_bytes"]) == (messages, size)
     assert sum(process["received_messages"] for process in content["processes"]) == messages
     assert sum(process["received_bytes"] for process in content["processes"]) == size
@@ -161,7 +161,7 @@ def test_a_job_that_spawns_others_is_traced_with_what_they_say_to_each_other(
     assert (done.returncode, done.stdout) == (0, "3 together\n"), done.stderr
     [said] = [line for line in done.stderr.splitlines() if line.startswith("lull:")]
     assert said.startswith("lull: trace of 4 processes")
-    content = json.loads(tracing.run("trace", "info", "--json", "t").stdout)
+    content = json.loads(tracing.run("trace", "info", "--format", "json", "t").stdout)
     assert (content["messages"], all(value == 0 for value in content["faults"].values())) == (4, True)
     printed(tracing.folder / "t")
 
@@ -196,7 +196,9 @@ def test_jobs_one_after_another_are_told_apart(tracing: Lull, built: Path) -> No
     job = " ".join(mpi.start(2, built / "every_message.openmpi", "3"))
     done = tracing.run("trace", "-q", "--out", "t", "sh", "-c", f"{job} && {job}")
     assert done.returncode == 0, done.stderr
-    names = [one["name"] for one in json.loads(tracing.run("trace", "info", "--json", "t").stdout)["processes"]]
+    names = [
+        one["name"] for one in json.loads(tracing.run("trace", "info", "--format", "json", "t").stdout)["processes"]
+    ]
     assert names == ["job 1 rank 0", "job 1 rank 1", "job 2 rank 0", "job 2 rank 1"]
 
 
@@ -214,7 +216,7 @@ def test_regions_of_the_program_are_in_the_trace(tracing: Lull, mpi: MpiLibrary)
     done = tracing.run("trace", "-q", "--out", "t", *mpi.start(2, tracing.folder / "regions"))
     assert done.returncode == 0, done.stderr
     assert "trace of 2 processes" in done.stderr
-    content = json.loads(tracing.run("trace", "info", "--json", "t").stdout)
+    content = json.loads(tracing.run("trace", "info", "--format", "json", "t").stdout)
     found = {one["name"]: (one["paradigm"], one["calls"]) for one in content["functions"]}
     assert found["solve"] == ("user", 6)
     assert found["MPI_Barrier"] == ("mpi", 6)
@@ -234,7 +236,7 @@ def test_lammps(tracing: Lull) -> None:
     done = tracing.run("trace", "-q", "--out", "t", *mpi.start(8, "lmp", "-in", "in.melt", "-log", "none"))
     assert done.returncode == 0, done.stderr
     printed(tracing.folder / "t")
-    content = json.loads(tracing.run("trace", "info", "--json", "t").stdout)
+    content = json.loads(tracing.run("trace", "info", "--format", "json", "t").stdout)
     assert len(content["processes"]) == 8
     assert content["messages"] > 1000
     assert all(value == 0 for value in content["faults"].values())

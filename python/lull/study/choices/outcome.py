@@ -8,14 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table as ScreenTable
-from rich.text import Text
-
 from lull import __version__, record
 from lull.base.whole_file import write_whole
 from lull.comparison.quantity import quantity
 from lull.model.machine import Machine
+from lull.present.document import Column, Document, Line, Note, Part, row, table
 from lull.record import EnergyKind, weakest
 from lull.report.rendering import rendered
 from lull.report.tabled_plot import TabledPlot
@@ -106,24 +103,18 @@ def _pct(value: float | None) -> str:
     return "–" if value is None else percent(value / 100)
 
 
-def show(study: StudyOfChoices, outcome: Outcome, console: Console) -> None:
-    """Print the results."""
-    console.print(Text(study.title, style="bold"))
-    console.print(Text(study.question), soft_wrap=True)
-    for table in outcome.tables:
-        console.print()
-        console.print(Text(table.title, style="bold"), soft_wrap=True)
-        drawn = ScreenTable(box=None, pad_edge=False, header_style="dim")
-        for place, heading in enumerate(table.headings):
-            drawn.add_column(heading, justify="left" if place in table.texts else "right", no_wrap=place == 0)
-        for row in table.rows:
-            drawn.add_row(*map(Text, row))
-        console.print(drawn)
-    console.print()
-    for line in sentences(outcome.summary):
-        console.print(Text(line), soft_wrap=True)
-    if study.note:
-        console.print(Text(f"note: {study.note}"), soft_wrap=True)
+def describe(study: StudyOfChoices, outcome: Outcome) -> Document:
+    """The tables and their summary."""
+    parts: list[Part] = [Line(study.question)]
+    for one in outcome.tables:
+        columns = [
+            Column(heading, words=place in one.texts, wraps=place > 0 and place in one.texts)
+            for place, heading in enumerate(one.headings)
+        ]
+        parts.append(table(columns, [row(*cells) for cells in one.rows], title=one.title))
+    parts += map(Line, sentences(outcome.summary))
+    parts += [Note(study.note)] if study.note else []
+    return Document(study.title, tuple(parts))
 
 
 def write(study: StudyOfChoices, outcome: Outcome, folder: Path) -> Path:

@@ -21,7 +21,7 @@ from lull.study.choices.description import (
 )
 from lull.study.file import Value
 from lull.study.runs.description import StudyOfRuns
-from lull.study.runs.points import Places, Point, all_points, describe
+from lull.study.runs.points import Places, Point, all_points, factors_in_words
 
 MACHINE_FILE = "wrong.toml"  # among the inputs
 
@@ -47,7 +47,7 @@ class Group:
     @property
     def title(self) -> str:
         """The point in words."""
-        return f"{self.application.name}: {describe(self.factors)}"
+        return f"{self.application.name}: {factors_in_words(self.factors)}"
 
     @property
     def fixed(self) -> list[Member]:

@@ -16,7 +16,7 @@ from lull.statistics.formatting import percent, si
 from lull.study.choices.description import AUTO
 from lull.study.choices.regret import Regret
 from lull.study.choices.rows import Row
-from lull.study.runs.points import describe
+from lull.study.runs.points import factors_in_words
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
@@ -40,7 +40,7 @@ def regrets(rows: Sequence[Row]) -> Table:
         found.append(
             [
                 row.group.application.name,
-                describe(row.group.factors),
+                factors_in_words(row.group.factors),
                 row.took,
                 _time(row, AUTO),
                 regret.best,
@@ -110,7 +110,7 @@ def wrong(rows: Sequence[Row]) -> Table | None:
     found = [
         [
             row.group.application.name,
-            describe(row.group.factors),
+            factors_in_words(row.group.factors),
             _interval(row.wrong.start, less=1),
             row.wrong.rest.best,
             _shares(row.wrong.rest),
@@ -183,7 +183,7 @@ def _diagonal(name: str, title: str, points: Sequence[tuple[Row, str, float, flo
     rows = [
         [
             row.group.application.name,
-            describe(row.group.factors),
+            factors_in_words(row.group.factors),
             choice,
             si(predicted, unit),
             si(seen, unit),

@@ -20,7 +20,7 @@ from lull.statistics import bootstrap, formatting
 from lull.statistics.bootstrap import Spread
 from lull.study.file import Value
 from lull.study.runs.description import Bars, StudyOfRuns
-from lull.study.runs.points import describe, in_matrix, point_name
+from lull.study.runs.points import factors_in_words, in_matrix, point_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ def bar_plots(study: StudyOfRuns, runs: Mapping[str, Run]) -> list[TabledPlot]:
             bars = _bars(study, wanted, fixed, runs)
             if bars:
                 varying = {name: value for name, value in fixed.items() if len(study.factors[name]) > 1}
-                title = f"{wanted.name}: {describe(varying)}" if varying else wanted.name
+                title = f"{wanted.name}: {factors_in_words(varying)}" if varying else wanted.name
                 found.append(_tabled(f"bars-{len(found) + 1}", title, wanted, bars, study.measure.per))
     return found
 

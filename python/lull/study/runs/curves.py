@@ -22,7 +22,7 @@ from lull.statistics import bootstrap, formatting
 from lull.statistics.bootstrap import Interval
 from lull.study.file import Value
 from lull.study.runs.description import Curves, StudyOfRuns
-from lull.study.runs.points import describe, in_matrix, point_name
+from lull.study.runs.points import factors_in_words, in_matrix, point_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +117,7 @@ def _family(study: StudyOfRuns, curves: Curves, fixed: dict[str, Value], runs: M
     kind = weakest(kinds)
     return Family(
         curves.name,
-        describe(varying),
+        factors_in_words(varying),
         {name: _panel_title(name, study, kind) for name in curves.panels},
         units,
         f"{curves.over}, {curves.unit}" if curves.unit else curves.over,

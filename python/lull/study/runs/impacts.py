@@ -21,7 +21,7 @@ from lull.study.file import Value
 from lull.study.runs.claims import StudyComparison
 from lull.study.runs.curves import LOOKS, binary, size_axis
 from lull.study.runs.description import Impacts, StudyOfRuns
-from lull.study.runs.points import describe
+from lull.study.runs.points import factors_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def _tabled(
     name: str, study: StudyOfRuns, wanted: Impacts, fixed: dict[str, Value], compared: list[StudyComparison]
 ) -> TabledPlot:
     varying = {factor: value for factor, value in fixed.items() if len(study.factors[factor]) > 1}
-    title = f"{wanted.name}: {describe(varying)}" if varying else wanted.name
+    title = f"{wanted.name}: {factors_in_words(varying)}" if varying else wanted.name
     lines: Lines = {line: [] for line in wanted.lines}
     for one in compared:
         at = one.fixed[wanted.over]

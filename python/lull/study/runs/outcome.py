@@ -8,7 +8,9 @@ from pathlib import Path
 
 from lull import record
 from lull.comparison.compare import compare_runs
+from lull.comparison.describe import ratios
 from lull.comparison.result import Comparison
+from lull.present.document import Document, Line, Note, Part
 from lull.report.comparisons import condense
 from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_plots, write_report
@@ -18,7 +20,7 @@ from lull.study.runs.claims import Finding, StudyComparison, find
 from lull.study.runs.curves import families, plot_of
 from lull.study.runs.description import StudyOfRuns
 from lull.study.runs.impacts import impact_plots
-from lull.study.runs.points import Point, describe, pairs, point_name
+from lull.study.runs.points import Point, factors_in_words, pairs, point_name
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def outcome_of(study: StudyOfRuns, points: Sequence[Point], folder: Path) -> Out
             first, second = runs[point_name(baseline)], runs[point_name(candidate)]
             found = compare_runs(first, second, region=study.measure.region, per=study.measure.per)
             varying = {name: value for name, value in fixed.items() if len(study.factors[name]) > 1}
-            compared.append(StudyComparison(comparison.name, fixed, describe(varying), found, first, second))
+            compared.append(StudyComparison(comparison.name, fixed, factors_in_words(varying), found, first, second))
             if comparison.listed:
                 listed.append(compared[-1])
     return Outcome(
@@ -62,6 +64,19 @@ def outcome_of(study: StudyOfRuns, points: Sequence[Point], folder: Path) -> Out
         warnings=condense([warning for one in compared for warning in one.comparison.warnings]),
         findings=[find(claim, compared, study.measure.region) for claim in study.paper_results],
     )
+
+
+def describe(study: StudyOfRuns, outcome: Outcome) -> Document:
+    """The comparisons, the tables of the drawings, and the paper's claims."""
+    parts: list[Part] = [
+        Line(study.question),
+        *([ratios(outcome.rows)] if outcome.rows else []),
+        *(drawn.table() for drawn in outcome.drawings),
+        *map(Note, outcome.warnings),
+        *([Note(study.note)] if study.note else []),
+        *paper_table.describe(study.paper, outcome.findings),
+    ]
+    return Document(study.title, tuple(parts))
 
 
 def write_outcome(study: StudyOfRuns, points: Sequence[Point], folder: Path, outcome: Outcome) -> Path:

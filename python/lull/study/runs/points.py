@@ -57,7 +57,7 @@ def point_name(factors: dict[str, Value]) -> str:
     return ".".join(f"{name}-{re.sub(r'[^A-Za-z0-9+_]+', '_', str(value))}" for name, value in factors.items())
 
 
-def describe(factors: dict[str, Value]) -> str:
+def factors_in_words(factors: dict[str, Value]) -> str:
     """The values in words, e.g. `nodes 2, input photo`."""
     return ", ".join(f"{name} {value}" for name, value in factors.items())
 

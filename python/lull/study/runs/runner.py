@@ -25,10 +25,10 @@ from lull.base.native import checked_settings
 from lull.base.text import readable
 from lull.hosts.virtual import Link, as_environment, hosts_there, virtual_hosts
 from lull.measurement.interleave import Turn, interleaved, take_turns
-from lull.measurement.progress import RunsProgress
 from lull.measurement.repeat import MeasuredRepeat, compose_run, measure_repeat
 from lull.measurement.state import StudyConditions, StudyState
 from lull.meter.meter import Meter
+from lull.present.runs_progress import RunsProgress
 from lull.study.runs.description import StudyOfRuns
 from lull.study.runs.points import Places, Point, prepare_command
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
-
-from rich.text import Text
 
 from lull.base.interrupts import InterruptedBySignal, Interrupts
-from lull.base.terminal import output
 from lull.measurement.state import StudyState, take_up
+from lull.present.messages import say
+from lull.present.terminal import print_document
 from lull.study.kind import RUNNING, Request, Results, StudyKind
 from lull.study.simulations.description import StudyOfSimulations
 
@@ -20,7 +18,7 @@ def run(whole: StudyOfSimulations, request: Request, results: Results) -> None:
     from lull.study.simulations import running
     from lull.study.simulations.earlier_results import check_probes, probes, read_earlier_rows
     from lull.study.simulations.grids import all_points, selected
-    from lull.study.simulations.outcome import outcome_of, show, write
+    from lull.study.simulations.outcome import describe, outcome_of, write
     from lull.study.simulations.rows import rows_of
 
     chosen = whole.made_quick() if request.quick else whole
@@ -30,7 +28,7 @@ def run(whole: StudyOfSimulations, request: Request, results: Results) -> None:
     taken = read_earlier_rows(take, points) if take else {}
     with StudyState(request.folder, results) as state:
         if words := take_up(state, running.beginning(request.path.stem, request.quick, points), request.resume):
-            print(f"lull: {words}", file=sys.stderr)
+            say(words)
         missing = running.points_left(points, state)
         left = [point for point in missing if point.name not in taken and point.name in names]
         again = [point for point in probes(taken, points) if point in missing]
@@ -39,23 +37,19 @@ def run(whole: StudyOfSimulations, request: Request, results: Results) -> None:
             running.run_points(again, at_once, state, interrupts)
             if take:
                 check_probes(taken, rows_of(points, state, taken), take)
-                print(f"lull: {len(taken):,} simulations are taken from {take}", file=sys.stderr)
+                say(f"{len(taken):,} simulations are taken from {take}")
             try:
                 running.run_points(left, at_once, state, interrupts)
             except InterruptedBySignal:
                 report = write(chosen, outcome_of(chosen, points, state, taken), state)
-                print(f"lull: the results so far are in {report}", file=sys.stderr)
+                say(f"the results so far are in {report}")
                 raise
         if not left:
-            print(f"lull: all requested simulations are in {request.folder}; --fresh runs them again", file=sys.stderr)
+            say(f"all requested simulations are in {request.folder}; --fresh runs them again")
         outcome = outcome_of(chosen, points, state, taken)
         report = write(chosen, outcome, state)
-    console = output()
-    show(chosen, outcome, console)
-    console.print()
-    console.print(
-        Text(f"tables in {request.folder / 'points.csv'} and savings.csv, report in {report}"), soft_wrap=True
-    )
+    print_document(describe(chosen, outcome))
+    say(f"tables in {request.folder / 'points.csv'} and savings.csv, report in {report}")
 
 
 KIND = StudyKind(

@@ -8,11 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.text import Text
-
 from lull import __version__
 from lull.measurement.state import StudyState
+from lull.present.document import Document, Line, Note, Part
 from lull.report.rendering import rendered
 from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_page, write_plots
@@ -68,19 +66,16 @@ def _progress(grid: str, points: Sequence[Point], rows: Sequence[Row]) -> str:
     return f"grid {grid}: {len(there):,} of {formatting.count(wanted, 'simulation')}{took}"
 
 
-def show(study: StudyOfSimulations, outcome: Outcome, console: Console) -> None:
-    """Print the results."""
-    console.print(Text(study.title, style="bold"))
-    console.print(Text(study.question), soft_wrap=True)
-    console.print()
-    for drawn in outcome.drawings:
-        drawn.print(console)
-        console.print()
-    for line in outcome.progress:
-        console.print(Text(line), soft_wrap=True)
-    if study.note:
-        console.print(Text(f"note: {study.note}"), soft_wrap=True)
-    paper_table.show(console, study.paper, outcome.verdicts)
+def describe(study: StudyOfSimulations, outcome: Outcome) -> Document:
+    """The tables of the drawings, how far the grids are, and the paper's statements."""
+    parts: list[Part] = [
+        Line(study.question),
+        *(drawn.table() for drawn in outcome.drawings),
+        *map(Line, outcome.progress),
+        *([Note(study.note)] if study.note else []),
+        *paper_table.describe(study.paper, outcome.verdicts),
+    ]
+    return Document(study.title, tuple(parts))
 
 
 def write(study: StudyOfSimulations, outcome: Outcome, state: StudyState) -> Path:

@@ -13,7 +13,7 @@ from statistics import median
 
 from lull.statistics import formatting
 from lull.study.file import Value
-from lull.study.runs.points import describe
+from lull.study.runs.points import factors_in_words
 from lull.study.simulations.description import FACTORS, Bound, Only, Statement
 from lull.study.simulations.rows import Row
 
@@ -82,7 +82,7 @@ def look(check: Bound, rows: Sequence[Row]) -> list[CheckedValue]:
             taken = _figure(check, taken_away)
             value = None if value is None or taken is None else value - taken
         holds = value is not None and (value > check.than if check.relation == "above" else value < check.than)
-        seen.append(CheckedValue(value, describe(fixed), holds))
+        seen.append(CheckedValue(value, factors_in_words(fixed), holds))
     return seen
 
 

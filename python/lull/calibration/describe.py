@@ -1,35 +1,36 @@
-"""Print a calibrated machine: a line for each constant, with its spread."""
+"""A calibrated machine as a document: a row for each constant, with its spread."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from lull.model.machine import Figure, Machine
+from lull.present.document import Cell, Column, Document, Note, row, table
 from lull.statistics.formatting import si
 
 Row = tuple[str, str, Figure, str]  # subject, constant, figure, unit
 
 
-def show(machine: Machine, console: Console) -> None:
-    """Print the constants for choosers and predictions, and the remarks."""
-    console.print(Text(machine.title, style="bold"), soft_wrap=True)
-    table = Table("", "constant", "median", "quartiles", pad_edge=False, box=None, padding=(0, 2, 0, 0))
-    for column in table.columns[2:]:
-        column.justify = "right"
+def describe(machine: Machine) -> Document:
+    """The constants for choosers and predictions, and the remarks."""
+    columns = [
+        Column("", words=True, key="subject"),
+        Column("constant", words=True),
+        Column("unit", words=True, shown=False),
+        Column("median"),
+        Column("quartiles", in_data=False),
+    ]
+    shown = []
     before = ""
     for of, constant, figure, unit in rows(machine):
         low, value, high = figure.band
         kind = f" {figure.kind.value}" if figure.kind is not None else ""
         between = f"{si(low, unit)} to {si(high, unit)}" if figure.low is not None else ""
-        table.add_row(of if of != before else "", constant + kind, si(value, unit), between)
+        subject = Cell(of if of != before else "")
+        shown.append(row(subject, constant + kind, unit, Cell(si(value, unit), value, low, high), between))
         before = of
-    console.print(table)
-    for remark in machine.measured.remarks if machine.measured else []:
-        console.print(Text(f"note: {remark}"), soft_wrap=True)
+    remarks = machine.measured.remarks if machine.measured else []
+    return Document(machine.title, (table(columns, shown), *map(Note, remarks)))
 
 
 def rows(machine: Machine) -> Iterator[Row]:

@@ -1,34 +1,41 @@
-"""A prediction on one screen: the chosen mode, all modes of links, time by activity, and uncertainty."""
+"""A prediction as a document: the chosen mode, all modes of links, time by activity, and uncertainty."""
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from lull.prediction.account import Joules, ModeAccount, Prediction
+from lull.prediction.account import ModeAccount, Prediction
+from lull.present import cells
+from lull.present.document import (
+    Cell,
+    Column,
+    Columns,
+    Document,
+    Heading,
+    Item,
+    Line,
+    Note,
+    Part,
+    Table,
+    row,
+    table,
+)
 from lull.statistics import formatting
 
 DOMAINS = ("links", "switches", "nics", "nodes")
 
 
-def show(found: Prediction, console: Console) -> None:
-    """Print the prediction."""
-    console.print(Text(heading(found), style="bold"), soft_wrap=True)
-    console.print(Text(network(found)), soft_wrap=True)
-    for line in found.remarks:
-        console.print(Text(f"note: {line}", style="yellow"), soft_wrap=True)
-    console.print()
-    console.print(modes_table(found))
-    console.print()
-    console.print(Text(advice(found), style="bold"), soft_wrap=True)
-    for table in (time_table(found), range_table(found)):
-        console.print()
-        console.print(table)
-    console.print()
-    console.print(Text("not modelled:"))
-    for line in found.not_modelled:
-        console.print(Text(f"  {line}"), soft_wrap=True)
+def describe(found: Prediction) -> Document:
+    """The prediction."""
+    parts: list[Part] = [
+        Line(network(found)),
+        *map(Note, found.remarks),
+        modes_table(found),
+        Line(advice(found), "strong"),
+        time_table(found),
+        range_table(found),
+        Heading("not modelled:"),
+        *map(Item, found.not_modelled),
+    ]
+    return Document(heading(found), tuple(parts))
 
 
 def heading(found: Prediction) -> str:
@@ -62,48 +69,63 @@ def advice(found: Prediction) -> str:
 def modes_table(found: Prediction) -> Table:
     """A row for each mode."""
     there = [name for name in DOMAINS if getattr(found.active.energy, name) is not None]
-    table = _table("links", "run time", "slowdown", "link power", "between switches", "wake-ups", *there)
-    if there:
-        table.add_column("all, simulated", justify="right")
+    columns: Columns = [
+        "links",
+        Column("run time", "s"),
+        "slowdown",
+        "link power",
+        "between switches",
+        "wake-ups",
+        *(Column(name, "J") for name in there),
+        *([Column("all, simulated", key="simulated_j")] if there else []),
+    ]
+    rows = []
     for mode in found.modes:
-        energies = [_joules(getattr(mode.energy, name)) for name in there]
-        table.add_row(
-            Text(mode.name, style="bold" if mode.name == found.chosen else ""),
-            formatting.si(mode.run_time_s, "s"),
-            formatting.percent(mode.slowdown) if mode is not found.active else "–",
-            f"{mode.link_power:.3f}",
-            f"{mode.network_link_power:.3f}",
-            f"{mode.wakes:,}",
-            *energies,
-            *([_joules(mode.energy.total)] if there else []),
+        energies = [getattr(mode.energy, name) for name in there] + ([mode.energy.total] if there else [])
+        rows.append(
+            row(
+                mode.name,
+                cells.si(mode.run_time_s, "s"),
+                cells.share(None if mode is found.active else mode.slowdown),
+                cells.decimal(mode.link_power, 3),
+                cells.decimal(mode.network_link_power, 3),
+                cells.count(mode.wakes),
+                *(cells.si(None if energy is None else energy.joules, "J") for energy in energies),
+                tone="strong" if mode.name == found.chosen else "plain",
+            )
         )
-    return table
+    return table(columns, rows)
 
 
 def time_table(found: Prediction) -> Table:
     """Time by activity, with links always active and with the chosen mode."""
-    table = _table("the time of a process, mean", "computing", "sending", "waiting")
+    rows = []
     for mode in dict.fromkeys([found.active.name, found.chosen]):
         time = next(one for one in found.modes if one.name == mode).time
         parts = (time.computing_s, time.sending_s, time.waiting_s)
         whole = sum(parts) or 1.0
-        table.add_row(mode, *(f"{formatting.si(part, 's')} ({formatting.percent(part / whole)})" for part in parts))
-    return table
+        shown = (Cell(f"{formatting.si(part, 's')} ({formatting.percent(part / whole)})", part) for part in parts)
+        rows.append(row(mode, *shown))
+    return table(
+        [
+            "the time of a process, mean",
+            Column("computing", key="computing_s"),
+            Column("sending", key="sending_s"),
+            Column("waiting", key="waiting_s"),
+        ],
+        rows,
+    )
 
 
 def range_table(found: Prediction) -> Table:
     """The uncertainties of the run time with links always active; below, the bands of energies."""
-    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("uncertain", "from", "to", "by"):
-        table.add_column(name, justify="right" if name in ("from", "to") else "left")
-    for one in found.uncertainty:
-        table.add_row(one.what, formatting.si(one.low_s, "s"), formatting.si(one.high_s, "s"), one.how)
+    rows = [row(one.what, cells.si(one.low_s, "s"), cells.si(one.high_s, "s"), one.how) for one in found.uncertainty]
     for name in DOMAINS:
         energy = getattr(found.best.energy, name)
         if energy is not None and energy.low < energy.high:
-            low, high = (formatting.si(value, "J") for value in (energy.low, energy.high))
-            table.add_row(f"energy of {name}", low, high, "the band of the machine's watts")
-    return table
+            ends = (cells.si(energy.low, "J"), cells.si(energy.high, "J"))
+            rows.append(row(f"energy of {name}", *ends, "the band of the machine's watts"))
+    return table(["uncertain", "from", "to", Column("by", words=True, wraps=True)], rows)
 
 
 def _saved(found: Prediction, mode: ModeAccount) -> str:
@@ -113,15 +135,3 @@ def _saved(found: Prediction, mode: ModeAccount) -> str:
         if before is not None and after is not None and before.joules > 0:
             parts.append(f"{formatting.percent(1 - after.joules / before.joules)} less energy of {name}, ")
     return "".join(parts)
-
-
-def _joules(energy: Joules | None) -> str:
-    return "–" if energy is None else formatting.si(energy.joules, "J")
-
-
-def _table(first: str, *others: str) -> Table:
-    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(first, no_wrap=True)
-    for heading in others:
-        table.add_column(heading, justify="right")
-    return table

@@ -1,0 +1,1 @@
+"""Results as documents, and the forms in which documents are shown; the only room that uses rich."""
