@@ -54,6 +54,7 @@ def as_dict(areas: list[Area]) -> dict[str, object]:
 def describe(areas: Sequence[Area]) -> Document:
     """A table of findings for each area."""
     columns = [
+        Column("area", words=True, shown=False),
         Column("what", words=True),
         Column("state", words=True),
         Column("found", words=True, wraps=True),
@@ -62,6 +63,7 @@ def describe(areas: Sequence[Area]) -> Document:
     for area in areas:
         rows = [
             row(
+                area.name,
                 f"  {one.what}".ljust(LEAST_WHAT),
                 Cell(one.state, tone=TONES[one.state]),
                 one.found + (f"\n→ {one.fix}" if one.fix and one.state != "works" else ""),
@@ -69,4 +71,4 @@ def describe(areas: Sequence[Area]) -> Document:
             for one in area.findings
         ]
         parts += [Heading(area.name), table(columns, rows, headings=False)]
-    return Document("", tuple(parts))
+    return Document("", tuple(parts), "What works on this machine")

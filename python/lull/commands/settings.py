@@ -42,7 +42,7 @@ def describe() -> Document:
         Column("from", words=True, key="origin"),
         Column("meaning", words=True, wraps=True),
     ]
-    return Document("", (table(columns, rows),))
+    return Document("", (table(columns, rows),), "Settings of Lull")
 
 
 def as_json() -> str:

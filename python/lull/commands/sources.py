@@ -113,7 +113,8 @@ def describe(found: Sequence[_core.Source]) -> Document:
     parts: list[Part] = [table(columns, rows)]
     if fixes:
         parts += [Heading("To read more"), *fixes]
-    return Document("", (*parts, Heading("What a measurement reads"), Line(what_a_measurement_uses(found))))
+    words = Line(what_a_measurement_uses(found))
+    return Document("", (*parts, Heading("What a measurement reads"), words), "Energy sources of this machine")
 
 
 def _yes(is_so: bool) -> Cell:

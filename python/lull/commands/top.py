@@ -92,7 +92,7 @@ def describe(readings: Sequence[NodeReading]) -> Document:
     shown = [row(*cells_of(one), tone="strong" if one.is_total else "plain") for one in rows(readings)]
     measured = what_is_measured(readings)
     parts: list[Part] = [table(columns, shown) if shown else Line("No readings yet.")]
-    return Document("", (*parts, *([Line(measured)] if measured else [])))
+    return Document("", (*parts, *([Line(measured)] if measured else [])), "Power")
 
 
 def cells_of(one: PowerRow) -> list[Cell]:

@@ -52,7 +52,9 @@ def _list(form: str) -> None:
         ["preset", Column("topology", words=True), meaning],
         [row(Cell(one.name, tone="strong"), one.topology, one.meaning) for one in presets],
     )
-    show_result(form, lambda: Document("", (of_topologies, of_presets)), lambda: json.dumps(content, indent=1))
+    show_result(
+        form, lambda: Document("", (of_topologies, of_presets), "Topologies"), lambda: json.dumps(content, indent=1)
+    )
 
 
 def _one(name: str, assignments: tuple[str, ...], draw: Path | None, form: str) -> None:

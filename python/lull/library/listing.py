@@ -73,7 +73,7 @@ def describe(results: Sequence[ListedResult], folder: Path) -> Document:
         )
         for one in results
     ]
-    return Document("", (table(columns, rows) if rows else Line(f"no results in {folder}"),))
+    return Document("", (table(columns, rows) if rows else Line(f"no results in {folder}"),), f"Results in {folder}")
 
 
 def _folders(top: Path) -> Iterator[Path]:

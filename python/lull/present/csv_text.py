@@ -1,4 +1,4 @@
-"""The first table of a document as CSV: numbers are exact and in the unit that their heading names."""
+"""The tables of a document as CSV: numbers are exact and in the unit that their heading names."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from lull.present.document import Cell, Document, Table
 
 
 def as_csv(document: Document) -> str:
-    """The text of the first table; empty if the document has none.
+    """The text of the first table and of those with the same columns; empty if the document has none.
 
     An interval has two columns, NAME_low and NAME_high, behind that of its value.
     """
-    first = next(document.tables, None)
-    return "" if first is None else table_as_csv(first)
+    tables = list(document.tables)
+    if not tables:
+        return ""
+    rows = (one for table in tables if table.columns == tables[0].columns for one in table.rows)
+    return table_as_csv(Table(tables[0].columns, tuple(rows)))
 
 
 def table_as_csv(table: Table) -> str:
@@ -46,4 +49,4 @@ def table_as_csv(table: Table) -> str:
 def _value(cell: Cell) -> str:
     if cell.number is not None:
         return repr(cell.number)
-    return "" if cell.text == "–" else "; ".join(cell.text.split("\n"))
+    return "" if cell.text == "–" else "; ".join(cell.text.strip().split("\n"))

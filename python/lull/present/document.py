@@ -128,10 +128,17 @@ Part = Line | Heading | Item | Note | Code | Table
 
 @dataclass(frozen=True)
 class Document:
-    """A result in words and tables. The first table is the one that CSV contains."""
+    """A result in words and tables. CSV contains the first table, and those that have the same columns.
+
+    Args:
+        title: Its first line; empty: a terminal shows none.
+        parts: What follows.
+        name: Title of its page where `title` is empty.
+    """
 
     title: str
     parts: tuple[Part, ...]
+    name: str = ""
 
     @property
     def tables(self) -> Iterator[Table]:

@@ -118,7 +118,7 @@ def describe(sweep: Sweep, rows: Sequence[SweepRow]) -> Document:
                 *(cells.si(None if figure is None else figure.value, "s") for figure in figures),
             )
         )
-    return Document("", (table(columns, shown),))
+    return Document("", (table(columns, shown),), f"Sweep {sweep.name}")
 
 
 def factor_names(sweep: Sweep, rows: Sequence[SweepRow]) -> list[str]:

@@ -166,3 +166,14 @@ def test_what_is_not_known_is_a_dash_without_a_number() -> None:
     assert [cells.ratio(None), cells.shift(None, "s"), cells.probability(None), cells.ends(None, 1, "s")] == [
         Cell("")
     ] * 4
+
+
+def test_csv_of_equal_tables_is_one_table() -> None:
+    first, second = (table(["name", "n"], [row(f"  {name}  ", cells.count(n))]) for n, name in enumerate("ab"))
+    other = table(["name"], [row("c")])
+    assert as_csv(Document("", (first, other, second))) == "name,n\na,0\nb,1\n"
+
+
+def test_a_page_always_has_a_title() -> None:
+    assert "<h1>Power</h1>" in as_page(Document("", (), "Power"), "1")
+    assert "<h1>x</h1>" in as_page(Document("x", (), "Power"), "1")
