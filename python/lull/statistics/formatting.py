@@ -40,10 +40,10 @@ def scale(value: float, unit: str) -> tuple[float, str]:
     """The factor and the prefixed unit in which `value` is most readable; hours and more stay in seconds."""
     if value == 0 or not math.isfinite(value):
         return 1.0, unit
-    power = math.floor(math.log10(abs(value)) / 3 + 1e-12)
-    if float(three_digits(value / 1000.0**power)) >= 1000:
+    most = 0 if unit == "s" else 5
+    power = min(max(math.floor(math.log10(abs(value)) / 3 + 1e-12), -8), most)
+    if power < most and float(three_digits(value / 1000.0**power)) >= 1000:
         power += 1
-    power = min(max(power, -8), 0 if unit == "s" else 5)
     return 1000.0**power, PREFIXES[power] + unit
 
 
