@@ -26,7 +26,7 @@ CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.E
 GROUPS: Final = {
     "Measure": ("measure", "trace", "top", "sources", "doctor"),
     "Look": ("show", "list", "compare", "report", "export", "jobs"),
-    "Run": ("run", "attach", "stage", "join", "hosts"),
+    "Run": ("run", "attach", "stage", "join", "hosts", "apps"),
     "Model": ("calibrate", "advise", "predict", "simulate", "topology"),
     "Experiment": ("study",),
     "Set up": ("settings", "record", "collect", "ship", "completion"),
