@@ -1,6 +1,7 @@
 """The command `lull`: its subcommands, each in its own module, and the one place that turns errors into lines.
 
-Exit codes: 0 done, 1 failure, 2 usage, 130 interrupted; `measure` and `run` pass on the exit code of the program.
+Exit codes: 0 done, 1 failure, 2 usage, 130 interrupted. Commands that pass on the exit code of a program end with 125 if
+they fail themselves, as `env` and `timeout` do, so that both can be told apart.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ GROUPS: Final = {
 }
 COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 LONGEST: Final = max(map(len, COMMANDS))
+PASS_ON: Final = frozenset(("measure", "trace record", "run", "attach", "stage", "hosts"))  # a program's exit code
+OWN_FAILURE: Final = 125  # of these
 
 
 class LazyGroup(click.Group):
@@ -90,16 +93,16 @@ def main() -> NoReturn:
             error.show()
             sys.exit(2)
         where = error.ctx.command_path if error.ctx else "lull"
-        fail(f"{error.format_message().rstrip('.')}; {where} --help shows how", 2)
+        fail(f"{error.format_message().rstrip('.')}; {where} --help shows how", own_code(2))
     except click.ClickException as error:
-        fail(error.format_message(), error.exit_code)
+        fail(error.format_message(), own_code(error.exit_code))
     except AbandonedError as error:
         say_failure(str(error))
         os._exit(error.exit_code)
     except LullError as error:
-        fail(str(error), error.exit_code)
+        fail(str(error), own_code(error.exit_code))
     except MemoryError:
-        fail("out of memory", 1)
+        fail("out of memory", own_code(1))
     except (KeyboardInterrupt, click.Abort):
         fail("interrupted", 130)
     except BrokenPipeError:
@@ -108,8 +111,17 @@ def main() -> NoReturn:
         if error.errno not in CANNOT_BE_WRITTEN or error.filename is not None:
             raise
         give_up_output()
-        fail(f"write to standard output: {describe_os_error(error)}", 1)
+        fail(f"write to standard output: {describe_os_error(error)}", own_code(1))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def own_code(code: int) -> int:
+    """The exit code with which the present command fails itself: `code`, or OWN_FAILURE if it passes on a program's."""
+    words = [word for word in sys.argv[1:3] if not word.startswith("-")]
+    verb = words[0] if words else ""
+    if verb == "trace" and words[1:] not in (["info"], ["convert"]):
+        verb = "trace record"
+    return OWN_FAILURE if code in (1, 2) and verb in PASS_ON else code
 
 
 def fail(line: str, code: int) -> NoReturn:

@@ -3,9 +3,9 @@
 //   lull-launch -n N [--nodes K] [--no-bind] -- PROGRAM ARGUMENTS...
 //
 // It is a PMIx server for its PEs, like mpirun. PE 0 gets its stdin. The first PE that fails ends the job with one line
-// that names it, and its exit code becomes the job's; PEs that have left the job in order get some time to end by
-// themselves. A signal to the launcher also ends the job. Whatever happens, including SIGKILL to the launcher, no PE,
-// segment or file remains.
+// that names it, and its exit code becomes the job's; 125 means that the launcher itself failed. PEs that have left the
+// job in order get some time to end by themselves. A signal to the launcher also ends the job. Whatever happens,
+// including SIGKILL to the launcher, no PE, segment or file remains.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -35,6 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 using lull::launch::exec_failure;
 
+constexpr int own_failure = 125;                     // exit code, as of env and timeout
 constexpr std::int64_t grace_ns = 500'000'000;       // between SIGTERM and SIGKILL
 constexpr std::int64_t give_up_ns = 10'000'000'000;  // from then on, for PEs in uninterruptible waits
 
@@ -333,12 +334,9 @@ int launch(int argc, char** argv) {
           "split " + lull::counted(wanted.pes, "PE") + " into " + lull::counted(wanted.nodes, "emulated node"),
           "some nodes would have no PE", "request at most as many --nodes as PEs (-n)");
     return job(wanted).run();
-  } catch (const lull::usage_error& mistake) {
-    std::fprintf(stderr, "lull: %s\n", mistake.what());
-    return 2;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "lull: %s\n", failure.what());
-    return 1;
+    return own_failure;
   }
 }
 

@@ -79,7 +79,7 @@ def test_without_any_source_that_is_said() -> None:
 )
 def test_run_refuses_wrong_usage_in_one_line(lull: Lull, args: list[str]) -> None:
     done = lull.run("run", *args)
-    assert done.returncode == 2
+    assert done.returncode == 125
     assert len(done.stderr.splitlines()) == 1
 
 

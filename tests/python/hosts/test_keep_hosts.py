@@ -83,7 +83,7 @@ def test_more_hosts_than_there_are_and_a_rate_of_their_own_are_refused(lull: Lul
         (["--hosts", "2", "--rate", "1gbit"], "have a rate already"),
     ):
         done = lull.run("hosts", "-n", "2", "--", *LULL, "run", *options, "-n", "4", "hostname")
-        assert done.returncode == 2
+        assert done.returncode == 125
         [line] = done.stderr.splitlines()
         assert says in line
 
@@ -99,4 +99,4 @@ def test_hosts_that_have_gone_are_noticed(lull: Lull, monkeypatch: pytest.Monkey
     with pytest.raises(LullError, match="does not describe hosts"):
         hosts_there()
     lull.env = {**lull.env, "LULL_HOSTS": os.environ["LULL_HOSTS"]}
-    assert lull.run("run", "--hosts", "1", "-n", "1", "true").returncode == 1
+    assert lull.run("run", "--hosts", "1", "-n", "1", "true").returncode == 125

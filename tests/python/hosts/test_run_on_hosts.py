@@ -148,7 +148,7 @@ def test_nothing_outlives_a_stopped_run_on_hosts(job: Lull, misfortune: str, how
 )
 def test_what_cannot_be_meant_is_one_line(lull: Lull, options: tuple[str, ...], says: str) -> None:
     done = lull.run("run", *options, "true")
-    assert done.returncode == 2
+    assert done.returncode == 125
     assert says in done.stderr and len(done.stderr.splitlines()) == 1
 
 
@@ -161,7 +161,7 @@ def test_without_the_right_to_make_namespaces_it_is_one_line(lull: Lull) -> None
         text=True,
         check=False,
     )
-    assert done.returncode == 1
+    assert done.returncode == 125
     assert "make 2 virtual hosts" in done.stderr and "run as root" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 

@@ -324,7 +324,7 @@ def test_a_launcher_that_may_start_no_process_leaves_no_folder(tmp_path: Path) -
         timeout=TIMEOUT_S,
         check=False,
     )
-    assert done.returncode == 1
+    assert done.returncode == 125
     [line] = done.stderr.splitlines()
     assert line.startswith("lull: start the process that removes the folders of the job: ")
     assert "ulimit -u" in line

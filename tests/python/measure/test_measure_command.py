@@ -100,7 +100,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_command_runs(lull
     (lull.folder / "full").mkdir()
     (lull.folder / "full" / "thing").write_text("")
     done = lull.run("measure", "--out", out, "touch", "ran")
-    assert done.returncode == 1
+    assert done.returncode == 125
     assert len(done.stderr.splitlines()) == 1
     assert not (lull.folder / "ran").exists()
 
@@ -108,7 +108,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_command_runs(lull
 def test_a_setting_that_is_not_valid_is_refused_before_the_command_runs(lull: Lull) -> None:
     lull.env["LULL_WAIT"] = "dream"
     done = lull.run("measure", "touch", "ran")
-    assert done.returncode == 2
+    assert done.returncode == 125
     assert "LULL_WAIT" in done.stderr
     assert not (lull.folder / "ran").exists()
 
@@ -116,15 +116,15 @@ def test_a_setting_that_is_not_valid_is_refused_before_the_command_runs(lull: Lu
 def test_a_source_that_does_not_exist_is_one_line(lull: Lull) -> None:
     lull.env["LULL_METER_SOURCES"] = "crystal-ball"
     done = lull.run("measure", "true")
-    assert done.returncode == 1
+    assert done.returncode == 125
     assert "crystal-ball" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("args", [[], ["--runs", "0", "true"], ["--hz", "1000", "true"], ["--rnus", "3", "true"]])
-def test_wrong_usage_exits_2_with_one_line(lull: Lull, args: list[str]) -> None:
+def test_wrong_usage_is_one_line_and_not_an_exit_code_of_the_command(lull: Lull, args: list[str]) -> None:
     done = lull.run("measure", *args)
-    assert done.returncode == 2
+    assert done.returncode == 125
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -78,7 +78,7 @@ def test_a_command_runs_in_its_folder_and_with_its_variables(lull: Lull) -> None
 def test_a_mistake_in_a_file_is_one_line_and_nothing_runs(lull: Lull, text: str, words: str) -> None:
     a, b = write_command(lull, "a.toml", text), write_command(lull, "b.toml", 'command = "touch ran"\n')
     done = lull.run("measure", "--interleave", "--out", "o", b, a)
-    assert done.returncode == 2
+    assert done.returncode == 125
     [line] = done.stderr.splitlines()
     assert words in line
     assert not (lull.folder / "ran").exists()
@@ -101,7 +101,7 @@ def test_a_mistake_in_a_file_is_one_line_and_nothing_runs(lull: Lull, text: str,
 )
 def test_options_that_do_not_go_together_are_one_line(lull: Lull, args: list[str]) -> None:
     done = lull.run("measure", *args)
-    assert done.returncode == 2
+    assert done.returncode == 125
     assert len(done.stderr.splitlines()) == 1
 
 

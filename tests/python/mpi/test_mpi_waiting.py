@@ -264,7 +264,7 @@ def test_without_shared_memory_the_library_waits_and_a_line_says_so(job: Lull, p
 
 def test_a_policy_that_is_none_is_refused(lull: Lull) -> None:
     done = lull.run("attach", "--wait", "sleepy", "--", "true")
-    assert done.returncode == 2
+    assert done.returncode == 125
     assert all(policy in done.stderr for policy in policies())
 
 

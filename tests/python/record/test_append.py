@@ -44,7 +44,7 @@ def test_another_thing_is_refused_before_it_runs(
     before = (first.folder / "r" / "run.json").read_bytes()
     first.env.update(env)
     done = first.run("measure", "--append", "r", *options, "--", *command)
-    assert done.returncode in {1, 2}
+    assert done.returncode == 125
     assert len(done.stderr.splitlines()) == 1
     assert words in done.stderr
     assert (first.folder / "r" / "run.json").read_bytes() == before
@@ -64,13 +64,13 @@ def test_other_hosts_are_refused(first: Lull) -> None:
         path.read_text().replace('"processor": "', '"processor": "un').replace('"processor":"', '"processor":"un')
     )
     done = first.run("measure", "--append", "r", "--", "sleep", "0.1")
-    assert (done.returncode, len(record.read(first.folder / "r").repeats)) == (1, 2)
+    assert (done.returncode, len(record.read(first.folder / "r").repeats)) == (125, 2)
     assert "processor of" in done.stderr
 
 
 def test_a_record_that_is_not_there_is_refused(lull: Lull) -> None:
     done = lull.run("measure", "--append", "r", "true")
-    assert done.returncode == 1
+    assert done.returncode == 125
     assert "measure a first run with --out" in done.stderr
 
 
@@ -86,7 +86,7 @@ def test_one_adds_at_a_time(lull: Lull) -> None:
     beside = lull.run("measure", "--append", "copy", "--", *command)
     (lull.folder / "enough").touch()
     _, said = running.communicate(timeout=TIMEOUT_S)
-    assert (second.returncode, beside.returncode, running.returncode) == (1, 0, 0), said
+    assert (second.returncode, beside.returncode, running.returncode) == (125, 0, 0), said
     assert "another lull measure is adding to it" in second.stderr
     assert len(record.read(lull.folder / "r").repeats) == 3
 
