@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 
 from lull.base.interrupts import Interrupts
-from lull.measurement.state import StudyState, take_up
+from lull.experiment.state import ExperimentState, take_up
 from lull.present.forms import show_result
 from lull.present.messages import say
 from lull.simulation.account import read_simulation
 from lull.simulation.report import write_simulation_report
-from lull.simulation.sweep import read_sweep
+from lull.simulation.sweep import TABLE, read_sweep
 from lull.simulation.sweep_run import beginning, keep, run_tasks, tasks_left, write_records
 from lull.simulation.sweep_table import csv_text, describe, rows_of
 from lull.simulation.workers import LocalWorkers, Workers
@@ -50,7 +50,7 @@ def run_sweep(
     threads = max(point.description.content.get("threads", 1) for point in sweep.points)
     at_once = number or max(1, len(os.sched_getaffinity(0)) // threads)
     command = ["lull", "simulate", "--sweep", str(path), *(w for one in assignments for w in ("--set", one))]
-    with StudyState(folder, all_results) as state:
+    with ExperimentState(folder, "sweep", all_results) as state:
         if words := take_up(state, beginning(sweep), False if fresh else None):
             say(words)
         with Interrupts() as interrupts:
@@ -63,10 +63,10 @@ def run_sweep(
             interrupts.check("sweep")
         files = {point.name: read_simulation(folder / point.name) for point in sweep.points}
         rows = rows_of(sweep, files)
-        state.write(folder / "sweep.csv", csv_text(sweep, rows).encode())
+        state.write(folder / TABLE, csv_text(sweep, rows).encode())
         report = folder / "report.html"
         write_simulation_report([folder / point.name for point in sweep.points], report, f"Sweep {sweep.name}")
-        made = [f"table in {folder / 'sweep.csv'}, report in {report}"]
+        made = [f"table in {folder / TABLE}, report in {report}"]
         if plots is not None:
             from lull.simulation.plots import write_files, write_plots
             from lull.simulation.sweep_plots import against_hold

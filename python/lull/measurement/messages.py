@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from lull import record
 from lull.base.errors import LullError
+from lull.experiment.interleave import Turn
 from lull.measurement.command import Command
-from lull.measurement.interleave import Turn
 from lull.measurement.repeat import MeasuredRepeat
 from lull.measurement.summary import costs_in_words, share_in_words, summary_table
 from lull.present.document import Document

@@ -12,10 +12,10 @@ from lull import record
 from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError
 from lull.base.interrupts import Interrupts
+from lull.experiment.interleave import Turn
 from lull.job.launchers import find_allocation, nodes_allocated, seconds_left, starts_ranks
 from lull.live.published import Publisher
 from lull.measurement.command import Command, Recording
-from lull.measurement.interleave import Turn
 from lull.measurement.live_line import LiveLine, is_wanted
 from lull.measurement.messages import print_command, print_comparison, print_repeat
 from lull.measurement.repeat import MeasuredRepeat

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lull.base.interrupts import Interrupts
+from lull.experiment.interleave import Turn, interleaved, take_turns
 from lull.measurement import precision
 from lull.measurement.command import Command
-from lull.measurement.interleave import Turn, interleaved, take_turns
 from lull.measurement.precision import Precision
 from lull.measurement.repeat import MeasuredRepeat, measure_repeat
 from lull.meter.meter import Meter

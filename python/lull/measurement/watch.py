@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Protocol
 
 from lull.base.errors import LullError
+from lull.experiment.interleave import Turn
 from lull.live.node_reading import NodeReading, Progress, Recent
 from lull.measurement.command import Command
-from lull.measurement.interleave import Turn
 from lull.meter.meter import Meter
 
 EVERY_S = 0.5

@@ -37,6 +37,7 @@ from lull.simulation.settings_by_key import changed, put
 
 KEYS = ("base", "repeats", "matrix", "exclude")
 MOST_POINTS = 100_000
+TABLE = "sweep.csv"  # in the folder of results
 
 Factors = dict[str, Any]
 

@@ -19,13 +19,12 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from lull import _core
-from lull.base.content import fingerprint
 from lull.base.errors import LullError
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.parquet import read_table
-from lull.base.text import readable
-from lull.measurement.interleave import interleaved
-from lull.measurement.state import STATE, StudyConditions, StudyState
+from lull.experiment.conditions import Conditions, identified
+from lull.experiment.interleave import interleaved
+from lull.experiment.state import ExperimentState
 from lull.present.runs_progress import RunsProgress
 from lull.simulation import simulation_record
 from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
@@ -36,22 +35,20 @@ from lull.simulation.workers import Workers
 POLL_S = 0.2  # longest delay of the reaction to a signal
 
 
-def beginning(sweep: Sweep) -> StudyConditions:
+def beginning(sweep: Sweep) -> Conditions:
     """The conditions of this sweep, which its folder keeps."""
     content = [[point.name, point.active, point.description.content] for point in sweep.points]
-    core = Path(_core.__file__)
-    return StudyConditions(
-        study=sweep.name,
-        quick=False,
+    return Conditions(
+        name=sweep.name,
         description=hashlib.sha256(json.dumps([sweep.repeats, content], sort_keys=True).encode()).hexdigest(),
         settings={},
         node="",  # the result is the same on every machine
-        programs={readable(str(core)): fingerprint(core)},
+        programs=identified([Path(_core.__file__)]),
         points=[point.name for point in sweep.points],
     )
 
 
-def tasks_left(sweep: Sweep, state: StudyState) -> list[Task]:
+def tasks_left(sweep: Sweep, state: ExperimentState) -> list[Task]:
     """Every missing simulation; all points come once before any point comes again."""
 
     def wanted(point: SweepPoint, index: int) -> bool:
@@ -64,11 +61,9 @@ def tasks_left(sweep: Sweep, state: StudyState) -> list[Task]:
     return left
 
 
-def keep(state: StudyState, task: Task, outcome: TaskResult) -> None:
-    """Write a finished simulation, with the JSON file last, whose existence means that it is whole."""
-    folder = state.out / STATE / task.point
-    state.write(folder / f"{task.index:03}.parquet", outcome.links)
-    state.write(folder / f"{task.index:03}.json", outcome.file.encode())
+def keep(state: ExperimentState, task: Task, outcome: TaskResult) -> None:
+    """Keep a finished simulation and its links."""
+    state.keep(task.point, task.index, outcome.file.encode(), {"parquet": outcome.links})
 
 
 def run_tasks(
@@ -105,27 +100,26 @@ def run_tasks(
                 progress.ended(task.name, time.monotonic() - began)
 
 
-def write_records(sweep: Sweep, state: StudyState, command: list[str]) -> None:
+def write_records(sweep: Sweep, state: ExperimentState, command: list[str]) -> None:
     """Write the record of every point that lacks one."""
     for point in sweep.points:
         if not (state.out / point.name).exists():
             _write_record(sweep, point, state, command)
 
 
-def _write_record(sweep: Sweep, point: SweepPoint, state: StudyState, command: list[str]) -> None:
+def _write_record(sweep: Sweep, point: SweepPoint, state: ExperimentState, command: list[str]) -> None:
     files = [_load(state, point.name, index) for index in range(sweep.repeats)]
     active = [_load(state, point.active, index) for index in range(sweep.repeats)] if point.active else []
     repeats = [file.repeats[0] for file in files]
     if active and point.active != point.name:
         repeats = [against(one, other) for one, other in zip(files, active, strict=True)]
     file = files[0].model_copy(update={"repeats": repeats})
-    folder = state.out / STATE / point.name
-    kept = [folder / f"{index:03}" for index in range(sweep.repeats)]
-    started = [datetime.fromtimestamp(path.with_suffix(".json").stat().st_mtime, UTC) for path in kept]
+    kept = [state.path(point.name, index) for index in range(sweep.repeats)]
+    started = [datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in kept]
     try:
         links = pa.concat_tables([read_table(path.with_suffix(".parquet")) for path in kept])
     except (OSError, pa.ArrowException) as error:
-        raise LullError(f"continue {point.name}", f"the saved data in {folder} is damaged", "start --fresh") from error
+        raise state.damaged(point.name) from error
     factors = {key: v if isinstance(v, str | int | float) else in_words(v) for key, v in point.factors.items()}
     run = simulation_record.run_of(point.name, command, file, started, factors)
     simulation_record.write(state.out / point.name, run, file, links)
@@ -151,13 +145,12 @@ def against(file: SimulationFile, active: SimulationFile) -> RepeatAccount:
     )
 
 
-def _load(state: StudyState, point: str, index: int) -> SimulationFile:
+def _load(state: ExperimentState, point: str, index: int) -> SimulationFile:
     """A saved simulation; if the point has a record, the repeat in it."""
-    path = state.out / STATE / point / f"{index:03}.json"
     try:
-        return SimulationFile.model_validate_json(path.read_bytes())
+        return SimulationFile.model_validate_json(state.path(point, index).read_bytes())
     except FileNotFoundError:
         whole = read_simulation(state.out / point)
         return whole.model_copy(update={"repeats": [whole.repeats[index]]})
     except (OSError, ValidationError) as error:
-        raise LullError(f"continue {point}", f"the saved data in {path.parent} is damaged", "start --fresh") from error
+        raise state.damaged(point) from error

@@ -14,8 +14,11 @@ from typing import Generic, TypeVar
 
 from lull.study.file import Study
 
+MADE = ("inputs", "plots", "report.html")  # what studies of several kinds, and sweeps, write into the results folder
 Of = TypeVar("Of", bound=Study)
-Results = Callable[[], Iterable[str]]  # names the files that studies of any kind write, which `StudyState` may remove
+Results = Callable[
+    [], Iterable[str]
+]  # names the files that studies of any kind write, which `ExperimentState` may remove
 
 RUNNING = frozenset({"--quick", "--resume", "--fresh", "--out"})  # options of every kind that runs something
 

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from lull.base.errors import LullError, UsageError
 from lull.study.file import Study, nearest, read_toml, validated
-from lull.study.kind import Request, StudyKind
+from lull.study.kind import MADE, Request, StudyKind
 
 # A kind is imported only when a study of it is read, because its imports take time.
 KINDS = {
@@ -46,8 +46,10 @@ def run_study(request: Request) -> None:
 
 
 def all_results() -> list[str]:
-    """The files that studies write into the results folder, of every kind: another kind may have used it before."""
-    return [name for kind in KINDS for name in study_kind(kind).results]
+    """What studies of every kind and sweeps write into the results folder: another kind may have used it before."""
+    from lull.simulation.sweep import TABLE  # imported late, because it takes time
+
+    return [*MADE, TABLE, *(name for kind in KINDS for name in study_kind(kind).results)]
 
 
 def study_kind(name: str) -> StudyKind[Study]:

@@ -19,10 +19,10 @@ import pytest
 from bounds import TIMEOUT_S
 from conftest import Lull, wait_until
 from lull import record
+from lull.experiment.interleave import order
 from lull.live.published import folder_beside
 from lull.measurement import precision
 from lull.measurement.command import Command
-from lull.measurement.interleave import order
 from lull.measurement.precision import Precision
 from lull.measurement.repeat import MeasuredRepeat
 from lull.measurement.turns import Plan

@@ -13,7 +13,6 @@ from conftest import Lull
 from lull import _core
 from lull.base import installed
 from lull.base.errors import LullError
-from lull.measurement.state import MADE
 from lull.model.machine import Machine, Transport
 from lull.study.choices.description import StudyOfChoices, WrongMachine
 from lull.study.choices.kind import KIND
@@ -21,6 +20,7 @@ from lull.study.choices.points import all_groups
 from lull.study.choices.regret import better, ratio, regret
 from lull.study.choices.rows import after_a_tenth
 from lull.study.choices.wrong_machine import made_wrong
+from lull.study.kind import MADE
 from lull.study.kinds import read_study
 from lull.study.runs.points import Places
 

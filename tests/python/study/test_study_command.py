@@ -14,7 +14,8 @@ import pytest
 from bounds import TIMEOUT_S
 from conftest import Lull, gone, processes_with, wait_until
 from lull import record
-from lull.measurement.state import MADE, StudyState
+from lull.experiment.state import ExperimentState
+from lull.study.kind import MADE
 from lull.study.kinds import all_results
 
 PROGRAM = """
@@ -98,7 +99,7 @@ def test_every_point_has_a_whole_record_and_the_report_is_written(study: Lull) -
         assert run.label == name
         assert sorted(pc.unique(record.read_samples(out / name)["repeat"]).to_pylist()) == [0, 1, 2]
     assert record.read(out / "pause-0_1.input-none").factors == {"pause": 0.1, "input": "none"}
-    assert {path.name for path in out.iterdir()} == {".state", *points(out), *MADE} - {"plots", "sweep.csv"}
+    assert {path.name for path in out.iterdir()} == {".state", *points(out), *MADE} - {"plots"}
     assert (out / "report.html").stat().st_size > 0
     assert str(Path("results/study-small/report.html")) in done.stderr
 
@@ -177,7 +178,7 @@ def test_killed_at_any_moment_it_leaves_no_child_and_goes_on_where_it_was(study:
 def test_a_search_for_finished_repeats_finds_none_that_is_half_written(tmp_path: Path, monkeypatch) -> None:
     seen = []
     monkeypatch.setattr(os, "fsync", lambda _: seen.append([*tmp_path.rglob("*.json"), *tmp_path.rglob("*.parquet")]))
-    with StudyState(tmp_path, tuple) as state:
+    with ExperimentState(tmp_path, "study") as state:
         for name in ("000.json", "000.parquet"):
             state.write(tmp_path / ".state" / "point" / name, b"{}")
             seen.append([path.name for path in (tmp_path / ".state" / "point").iterdir()])
@@ -205,7 +206,7 @@ def test_an_interrupt_keeps_what_is_finished_and_exits_130(study: Lull) -> None:
     [
         (lambda study: study.env.update(LULL_WAIT="poll"), "LULL_WAIT was interrupt and is poll"),
         (lambda study: (study.folder / "small.toml").write_text(STUDY.replace("runs = 3", "runs = 4")), "changed"),
-        (lambda study: (study.folder / "program.py").write_text(PROGRAM + "\n"), "program.py has been rebuilt"),
+        (lambda study: (study.folder / "program.py").write_text(PROGRAM + "\n"), "program.py has changed"),
     ],
 )
 def test_what_no_longer_belongs_together_is_refused_with_the_difference(study: Lull, change, words: str) -> None:
@@ -237,8 +238,8 @@ def test_another_study_in_the_folder_is_moved_aside_and_not_lost(study: Lull) ->
 
 def test_the_results_of_another_kind_of_study_are_removed_or_moved_aside(study: Lull) -> None:
     out = study.folder / "results" / "study-small-quick"
-    others = {*all_results(), "sweep.csv"}
-    assert {"points.csv", "choices.json"} < others
+    others = {*all_results()} - {*MADE}
+    assert {"points.csv", "choices.json", "sweep.csv"} <= others
 
     def left_by_others(folder: Path) -> set[str]:
         return {path.name for path in folder.iterdir()} & others
@@ -265,7 +266,7 @@ def test_two_at_once_in_one_folder_are_refused(study: Lull) -> None:
     process.kill()
     process.communicate()
     assert second.returncode == 1
-    assert "another lull study is at work" in second.stderr
+    assert "another process works on a study there" in second.stderr
 
 
 def test_a_failing_program_stops_the_study_with_its_last_words(study: Lull) -> None:
@@ -297,8 +298,8 @@ def test_a_file_that_is_not_there_is_one_line(lull: Lull) -> None:
 
 def test_the_state_says_what_was_begun(study: Lull) -> None:
     study.run("study", "./small.toml", "--quick")
-    begun = json.loads((study.folder / "results" / "study-small-quick" / ".state" / "study.json").read_text())
-    assert begun["quick"] is True
+    begun = json.loads((study.folder / "results" / "study-small-quick" / ".state" / "conditions.json").read_text())
+    assert begun["options"] == ["--quick"]
     assert "LULL_RECORD" not in begun["settings"]
 
 
@@ -349,7 +350,7 @@ def test_a_program_on_path_and_an_input_are_known_by_their_content(lull: Lull) -
     assert lull.run("study", "./gate.toml", "--out", "gate").returncode == 0
     assert "is complete" in lull.run("study", "./gate.toml", "--out", "gate").stderr
     (lull.folder / "deck").write_text("two")
-    assert "deck has been rebuilt" in lull.run("study", "./gate.toml", "--out", "gate").stderr
+    assert "deck has changed" in lull.run("study", "./gate.toml", "--out", "gate").stderr
     program(lull.folder / "bin" / "app", "cat deck; true")
     assert "app has been rebuilt" in lull.run("study", "./gate.toml", "--out", "gate").stderr
 
@@ -357,7 +358,7 @@ def test_a_program_on_path_and_an_input_are_known_by_their_content(lull: Lull) -
 def test_fresh_gets_past_a_damaged_note_and_links(study: Lull) -> None:
     out = study.folder / "results" / "study-small"
     assert study.run("study", "./small.toml").returncode == 0
-    (out / ".state" / "study.json").write_text("{")
+    (out / ".state" / "conditions.json").write_text("{")
     elsewhere = study.folder / "elsewhere"
     elsewhere.mkdir()
     point = next(out.glob("pause-*"))
@@ -379,4 +380,4 @@ def test_a_study_in_the_working_directory_is_moved_aside(study: Lull) -> None:
     here.env["LULL_WAIT"] = "poll"
     done = here.run("study", "../small.toml", "--out", ".")
     assert done.returncode == 0, done.stderr
-    assert (study.folder / "inside-1" / ".state" / "study.json").exists()
+    assert (study.folder / "inside-1" / ".state" / "conditions.json").exists()

@@ -157,7 +157,8 @@ def test_a_kind_that_does_not_fit_the_file_is_one_line(tmp_path: Path, text: str
 SONGS = '''
 """Studies of songs: every point is a song."""
 from typing import Literal
-from lull.measurement.state import StudyConditions, StudyState, take_up
+from lull.experiment.conditions import Conditions
+from lull.experiment.state import ExperimentState, take_up
 from lull.study.file import Study
 from lull.study.kind import RUNNING, StudyKind
 
@@ -167,10 +168,8 @@ class StudyOfSongs(Study):
     songs: list[str]
 
 def run(whole, request, results):
-    now = StudyConditions(
-        study="s", quick=False, description="", settings={}, node="", programs={}, points=whole.songs
-    )
-    with StudyState(request.folder, results) as state:
+    now = Conditions(name="s", description="", settings={}, node="", points=whole.songs)
+    with ExperimentState(request.folder, "study", results) as state:
         take_up(state, now, request.resume)
         state.write(state.out / "songs.txt", "".join(whole.songs).encode())
 

@@ -14,7 +14,8 @@ from conftest import Lull, wait_until
 from lull.base import installed
 from lull.base.errors import LullError
 from lull.base.interrupts import Interrupts
-from lull.measurement.state import MADE, StudyState
+from lull.experiment.state import ExperimentState
+from lull.study.kind import MADE
 from lull.study.kinds import read_study
 from lull.study.simulations.description import Bound, Grid, Statement, StudyOfSimulations
 from lull.study.simulations.figures import drawings
@@ -134,7 +135,7 @@ mode = "adaptive-rate"
     assert active.savings[1][1] == {"mode": "deep-sleep", "hold": "1 Ts"}
     assert "savings" not in active.content  # which determines the key of the point
     assert all(not point.savings for point in points[1:6])
-    state = StudyState(tmp_path / "out", lambda: ("savings.csv",))
+    state = ExperimentState(tmp_path / "out", "study")
     with state, Interrupts() as interrupts:
         run_points([active], 1, state, interrupts)
         rows = savings_of(points, state)

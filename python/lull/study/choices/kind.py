@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lull.base.interrupts import Interrupts
 from lull.base.native import unknown_variables
-from lull.measurement.state import StudyState, take_up
+from lull.experiment.state import ExperimentState, take_up
 from lull.present.messages import say
 from lull.present.terminal import print_document
 from lull.study.choices.description import StudyOfChoices
@@ -34,7 +34,7 @@ def run(whole: StudyOfChoices, request: Request, results: Results) -> None:
     possible = [one.point for group in all_groups(chosen, places, wrong_machine=True) for one in group.members]
     for line in unknown_variables():
         say(line)
-    with StudyState(folder, results) as state:
+    with ExperimentState(folder, "study", results) as state:
         if words := take_up(
             state, beginning(request.path.stem, request.quick, chosen, possible, places), request.resume
         ):

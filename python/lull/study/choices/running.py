@@ -1,7 +1,7 @@
 """Run a study of choices: round by round, point by point, all alternatives of a point in turn.
 
 The alternatives run within seconds of each other, so that a drift of the machine affects all alike. Their order is
-drawn for each round (`lull.measurement.interleave`). Each run is saved as soon as it ends.
+drawn for each round (`lull.experiment.interleave`). Each run is saved as soon as it ends.
 
 If these rounds show a regret, `auto` and the choices that seem better run in more rounds, which exclude chance.
 """
@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lull.base.interrupts import Interrupts
 from lull.base.whole_file import write_whole
-from lull.measurement.interleave import Turn, order
-from lull.measurement.state import StudyState
+from lull.experiment.interleave import Turn, order
+from lull.experiment.state import ExperimentState
 from lull.model.machine import Machine
 from lull.model.machine_text import machine_text
 from lull.study.choices.description import AUTO, OWN, StudyOfChoices
@@ -39,7 +39,7 @@ def write_wrong_machine(study: StudyOfChoices, machine: Machine, places: Places)
         write_whole(machine_file(places), text.encode(), "machine file", "--out")
 
 
-def run_groups(study: StudyOfChoices, groups: Sequence[Group], state: StudyState, interrupts: Interrupts) -> None:
+def run_groups(study: StudyOfChoices, groups: Sequence[Group], state: ExperimentState, interrupts: Interrupts) -> None:
     """Run every missing repeat, and write the records.
 
     Raises:
@@ -70,7 +70,7 @@ def _with_runs(one: Member, runs: int) -> StudyOfRuns:
     return one.study.model_copy(update={"measure": one.study.measure.model_copy(update={"runs": runs})})
 
 
-def _doubtful(group: Group, state: StudyState) -> list[Member]:
+def _doubtful(group: Group, state: ExperimentState) -> list[Member]:
     """`auto` and the choices that seem better in the first rounds; empty if none does."""
     chosen_from = [one for one in group.members if one.name == AUTO or one in group.fixed]
     runs = {one.name: run_of(_with_runs(one, one.runs), one.point, state)[0] for one in chosen_from}
@@ -79,7 +79,7 @@ def _doubtful(group: Group, state: StudyState) -> list[Member]:
 
 
 def _confirming(
-    study: StudyOfChoices, doubtful: Mapping[int, list[Member]], state: StudyState
+    study: StudyOfChoices, doubtful: Mapping[int, list[Member]], state: ExperimentState
 ) -> Iterator[Turn[Point]]:
     for number in range(study.measure.rounds, study.measure.rounds + study.measure.confirming):
         for place, members in order(list(doubtful.items()), number, study.seed):
@@ -88,7 +88,7 @@ def _confirming(
                     yield Turn(one.point, number)
 
 
-def _turns(study: StudyOfChoices, groups: Sequence[Group], state: StudyState) -> Iterator[Turn[Point]]:
+def _turns(study: StudyOfChoices, groups: Sequence[Group], state: ExperimentState) -> Iterator[Turn[Point]]:
     left = {
         one.point.name: {i for i in range(one.runs) if not state.has(one.point.name, i)}
         for group in groups

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lull.base.interrupts import Interrupts
 from lull.base.native import unknown_variables
-from lull.measurement.state import StudyState, take_up
+from lull.experiment.state import ExperimentState, take_up
 from lull.present.messages import say
 from lull.present.terminal import print_document
 from lull.study.kind import RUNNING, Request, Results, StudyKind
@@ -25,7 +25,7 @@ def run(whole: StudyOfRuns, request: Request, results: Results) -> None:
         say(line)
     prepares = [prepare_command(chosen, places, name, places.inputs / name) for name in chosen.prepare]
     begun = beginning(request.path.stem, request.quick, chosen, points, places, prepares=prepares)
-    with StudyState(folder, results) as state:
+    with ExperimentState(folder, "study", results) as state:
         if words := take_up(state, begun, request.resume):
             say(words)
         if all((folder / point.name).exists() for point in points):

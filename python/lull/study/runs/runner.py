@@ -1,6 +1,6 @@
 """Run a study, with repeats interleaved over the points; each is saved as soon as it ends.
 
-`lull.measurement.interleave` determines the order, from the study's seed.
+`lull.experiment.interleave` determines the order, from the study's seed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ import pyarrow as pa
 from pydantic import BaseModel
 
 from lull import record
-from lull.base.content import files_named, fingerprint
+from lull.base.content import files_named
 from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.native import checked_settings
 from lull.base.text import readable
+from lull.experiment.conditions import Conditions, identified
+from lull.experiment.interleave import Turn, interleaved, take_turns
+from lull.experiment.repeats import keep_repeat, load_repeats
+from lull.experiment.state import ExperimentState
 from lull.hosts.virtual import Link, as_environment, hosts_there, virtual_hosts
-from lull.measurement.interleave import Turn, interleaved, take_turns
 from lull.measurement.repeat import MeasuredRepeat, compose_run, measure_repeat
-from lull.measurement.state import StudyConditions, StudyState
 from lull.meter.meter import Meter
 from lull.present.runs_progress import RunsProgress
 from lull.study.runs.description import StudyOfRuns
@@ -56,7 +58,7 @@ def beginning(
     places: Places,
     *,
     prepares: Sequence[Sequence[str]] = (),
-) -> StudyConditions:
+) -> Conditions:
     """The conditions of this study, which its folder keeps; they exclude the inputs that the study makes.
 
     Programs and inputs in commands are identified by their content, whether named by a path or found on PATH.
@@ -64,11 +66,10 @@ def beginning(
     """
     named = {path for point in points for path in files_named(point.command, point.env.get("PATH"))}
     named |= {path for command in prepares for path in files_named(command)}
-    used = sorted(path for path in named if not path.is_relative_to(places.inputs))
     content = chosen.model_dump_json(exclude=TOLD_AT_THE_END)
-    return StudyConditions(
-        study=name,
-        quick=quick,
+    return Conditions(
+        name=name,
+        options=["--quick"] if quick else [],
         description=hashlib.sha256(content.encode()).hexdigest(),
         settings={
             variable: readable(re.sub(r"@\d+", "", value))  # hosts have other processes the next time
@@ -76,7 +77,7 @@ def beginning(
             if variable not in ("LULL_RECORD", "LULL_HOSTS")
         },
         node=record.this_host().node,
-        programs={readable(str(path)): fingerprint(path) for path in used},
+        programs=identified(path for path in named if not path.is_relative_to(places.inputs)),
         points=[point.name for point in points],
     )
 
@@ -124,7 +125,7 @@ def prepare_inputs(study: StudyOfRuns, places: Places, interrupts: Interrupts) -
         partial.rename(output)
 
 
-def run_points(study: StudyOfRuns, points: list[Point], state: StudyState, interrupts: Interrupts) -> None:
+def run_points(study: StudyOfRuns, points: list[Point], state: ExperimentState, interrupts: Interrupts) -> None:
     """Run every missing repeat, and write the record of every point.
 
     Raises:
@@ -146,7 +147,7 @@ def run_points(study: StudyOfRuns, points: list[Point], state: StudyState, inter
 def run_turns(
     turns: Sequence[Turn[Point]],
     run: Callable[[Turn[Point]], MeasuredRepeat],
-    state: StudyState,
+    state: ExperimentState,
     interrupts: Interrupts,
 ) -> None:
     """Run the turns, and save each repeat as soon as it ends.
@@ -159,7 +160,7 @@ def run_turns(
 
         def keep(turn: Turn[Point], measured: MeasuredRepeat) -> None:
             if turn.number >= 0:
-                state.save(turn.of.name, measured.repeat, measured.samples)
+                keep_repeat(state, turn.of.name, measured.repeat, measured.samples)
             progress.ended(_words(turn), measured.repeat.wall_s)
 
         take_turns(turns, run, interrupts, "study", begins=lambda turn: progress.begins(_words(turn)), ended=keep)
@@ -169,7 +170,9 @@ def _words(turn: Turn[Point]) -> str:
     return f"{turn.of.name} {f'repeat {turn.number + 1}' if turn.number >= 0 else 'warm-up'}"
 
 
-def run_once(study: StudyOfRuns, point: Point, index: int, state: StudyState, interrupts: Interrupts) -> MeasuredRepeat:
+def run_once(
+    study: StudyOfRuns, point: Point, index: int, state: ExperimentState, interrupts: Interrupts
+) -> MeasuredRepeat:
     """Run a point once, and check that it reports what the study needs.
 
     Raises:
@@ -207,7 +210,7 @@ def run_once(study: StudyOfRuns, point: Point, index: int, state: StudyState, in
     return measured
 
 
-def write_record(study: StudyOfRuns, point: Point, state: StudyState) -> None:
+def write_record(study: StudyOfRuns, point: Point, state: ExperimentState) -> None:
     """Write the record of a point whose repeats all exist, unless the record exists.
 
     Raises:
@@ -218,13 +221,13 @@ def write_record(study: StudyOfRuns, point: Point, state: StudyState) -> None:
         record.write(folder, *run_of(study, point, state))
 
 
-def run_of(study: StudyOfRuns, point: Point, state: StudyState) -> tuple[record.Run, pa.Table]:
+def run_of(study: StudyOfRuns, point: Point, state: ExperimentState) -> tuple[record.Run, pa.Table]:
     """The content of the record of a point, from its existing repeats.
 
     Raises:
         LullError: A repeat is damaged.
     """
-    repeats, samples = state.load(point.name, study.measure.runs)
+    repeats, samples = load_repeats(state, point.name, study.measure.runs)
     with environment(point.env):
         settings = checked_settings()
         rate = study.measure.hz or float(settings["LULL_METER_HZ"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from lull.base.interrupts import InterruptedBySignal, Interrupts
-from lull.measurement.state import StudyState, take_up
+from lull.experiment.state import ExperimentState, take_up
 from lull.present.messages import say
 from lull.present.terminal import print_document
 from lull.study.kind import RUNNING, Request, Results, StudyKind
@@ -26,7 +26,7 @@ def run(whole: StudyOfSimulations, request: Request, results: Results) -> None:
     points = all_points(chosen)
     names = selected(points, request.grids, request.only, asked=f"run the study {request.path.stem}")
     taken = read_earlier_rows(take, points) if take else {}
-    with StudyState(request.folder, results) as state:
+    with ExperimentState(request.folder, "study", results) as state:
         if words := take_up(state, running.beginning(request.path.stem, request.quick, points), request.resume):
             say(words)
         missing = running.points_left(points, state)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull import __version__
-from lull.measurement.state import StudyState
+from lull.experiment.state import ExperimentState
 from lull.present.document import Document, Line, Note, Part
 from lull.report.rendering import rendered
 from lull.report.tabled_plot import TabledPlot
@@ -39,7 +39,7 @@ class Outcome:
 def outcome_of(
     study: StudyOfSimulations,
     points: Sequence[Point],
-    state: StudyState,
+    state: ExperimentState,
     taken: Mapping[str, Sequence[Row]] | None = None,
 ) -> Outcome:
     """Read the results of simulations, made here or, in `taken`, by an earlier study.
@@ -78,7 +78,7 @@ def describe(study: StudyOfSimulations, outcome: Outcome) -> Document:
     return Document(study.title, tuple(parts))
 
 
-def write(study: StudyOfSimulations, outcome: Outcome, state: StudyState) -> Path:
+def write(study: StudyOfSimulations, outcome: Outcome, state: ExperimentState) -> Path:
     """Write points.csv, savings.csv, the plots and the report; return the report.
 
     Raises:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from lull.base.errors import LullError
-from lull.measurement.state import STATE, StudyState
+from lull.experiment.state import ExperimentState
 from lull.simulation.account import JobAccount, SimulationFile
 from lull.study.file import Value
 from lull.study.simulations.description import FACTORS, Only
@@ -57,7 +57,9 @@ class Row:
         return value
 
 
-def rows_of(points: Sequence[Point], state: StudyState, taken: Mapping[str, Sequence[Row]] | None = None) -> list[Row]:
+def rows_of(
+    points: Sequence[Point], state: ExperimentState, taken: Mapping[str, Sequence[Row]] | None = None
+) -> list[Row]:
     """Rows of all finished points, in their order, including those with active links. For a point not simulated here,
     the rows come from `taken`, if it has them.
 
@@ -81,13 +83,13 @@ def rows_of(points: Sequence[Point], state: StudyState, taken: Mapping[str, Sequ
     return rows
 
 
-def load(point: Point, state: StudyState) -> SimulationFile | None:
+def load(point: Point, state: ExperimentState) -> SimulationFile | None:
     """The simulation of a point; None if it is not finished.
 
     Raises:
         LullError: The saved simulation is damaged.
     """
-    path = state.out / STATE / point.name / "000.json"
+    path = state.path(point.name, 0)
     try:
         return SimulationFile.model_validate_json(path.read_bytes())
     except FileNotFoundError:

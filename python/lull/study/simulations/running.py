@@ -14,37 +14,34 @@ from pathlib import Path
 from typing import Any
 
 from lull import _core
-from lull.base.content import fingerprint
 from lull.base.interrupts import Interrupts
-from lull.base.text import readable
-from lull.measurement.state import STATE, StudyConditions, StudyState
+from lull.experiment.conditions import Conditions, identified
+from lull.experiment.state import ExperimentState
 from lull.simulation.sweep_run import run_tasks
 from lull.simulation.task import Task, TaskResult
 from lull.simulation.workers import LocalWorkers
 from lull.study.simulations.grids import Point
 
 
-def beginning(name: str, quick: bool, points: Sequence[Point]) -> StudyConditions:
+def beginning(name: str, quick: bool, points: Sequence[Point]) -> Conditions:
     """The conditions of this study, which its folder keeps."""
-    core = Path(_core.__file__)
     content = json.dumps([[point.name, point.content] for point in points], sort_keys=True)
-    return StudyConditions(
-        study=name,
-        quick=quick,
+    return Conditions(
+        name=name,
+        options=["--quick"] if quick else [],
         description=hashlib.sha256(content.encode()).hexdigest(),
         settings={},
         node="",  # the result is the same on every machine
-        programs={readable(str(core)): fingerprint(core)},
-        points=[],  # there are no records
+        programs=identified([Path(_core.__file__)]),  # there are no records, so no points
     )
 
 
-def points_left(points: Sequence[Point], state: StudyState) -> list[Point]:
+def points_left(points: Sequence[Point], state: ExperimentState) -> list[Point]:
     """The points that have not been simulated yet."""
     return [point for point in points if not state.has(point.name, 0)]
 
 
-def run_points(points: Sequence[Point], number: int, state: StudyState, interrupts: Interrupts) -> None:
+def run_points(points: Sequence[Point], number: int, state: ExperimentState, interrupts: Interrupts) -> None:
     """Simulate `points`, `number` at a time.
 
     Raises:
@@ -61,5 +58,5 @@ def _with_savings(point: Point) -> dict[str, Any]:
     return {**point.content, "savings": [mode for _, mode in point.savings]} if point.savings else point.content
 
 
-def _keep(state: StudyState, task: Task, outcome: TaskResult) -> None:
-    state.write(state.out / STATE / task.point / f"{task.index:03}.json", outcome.file.encode())
+def _keep(state: ExperimentState, task: Task, outcome: TaskResult) -> None:
+    state.keep(task.point, task.index, outcome.file.encode())

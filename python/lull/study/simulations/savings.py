@@ -12,7 +12,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lull.measurement.state import StudyState
+from lull.experiment.state import ExperimentState
 from lull.study.file import Value
 from lull.study.simulations.grids import Point
 from lull.study.simulations.rows import load
@@ -33,7 +33,7 @@ class SavingRow:
     used_saved: float  # power of links that carried a packet
 
 
-def savings_of(points: Sequence[Point], state: StudyState) -> list[SavingRow]:
+def savings_of(points: Sequence[Point], state: ExperimentState) -> list[SavingRow]:
     """The rows of all finished points with links always active, in their order.
 
     Raises:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from lull.base.interrupts import Interrupts
-from lull.measurement.repeat import MeasuredRepeat
 
 T = TypeVar("T")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,18 @@ def interleaved(
 
 def take_turns(
     turns: Iterable[Turn[T]],
-    measure: Callable[[Turn[T]], MeasuredRepeat],
+    run: Callable[[Turn[T]], Result],
     interrupts: Interrupts,
     asked: str,
     *,
     begins: Callable[[Turn[T]], None],
-    ended: Callable[[Turn[T], MeasuredRepeat], None],
+    ended: Callable[[Turn[T], Result], None],
 ) -> None:
-    """Measure turn by turn, one at a time.
+    """Run turn by turn, one at a time.
 
     Args:
         turns: What to run, in this order.
-        measure: Runs one turn.
+        run: Runs one turn.
         interrupts: Signals that may ask to stop.
         asked: The action, for the line that reports a stop.
         begins: Called before each run.
@@ -74,9 +74,9 @@ def take_turns(
 
     Raises:
         InterruptedBySignal: A signal asked to stop; turns that ended are kept.
-        LullError: What `measure` or `ended` raises.
+        LullError: What `run` or `ended` raises.
     """
     for turn in turns:
         interrupts.check(asked)
         begins(turn)
-        ended(turn, measure(turn))
+        ended(turn, run(turn))
