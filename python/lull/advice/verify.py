@@ -12,6 +12,7 @@ import numpy as np
 from lull.advice.account import Advice, Alternative, Band, Outcome
 from lull.base.errors import LullError
 from lull.measurement.command import Command
+from lull.measurement.series import Target
 from lull.measurement.session import SessionRequest, measure_commands
 from lull.measurement.turns import Plan
 from lull.record import Domain, Repeat
@@ -54,8 +55,9 @@ def run_in_turn(
         )
         for name, variant in variants.items()
     ]
-    asked = SessionRequest(Plan(runs), None, hz, in_force, quiet=True, publish=None)
-    code = measure_commands(commands, asked, may_rename=False, tells=False)
+    target = Target(folder, named=True, several=True)
+    asked = SessionRequest(Plan(runs), None, hz, in_force, target, quiet=True)
+    code = measure_commands(commands, asked, tells=False)
     if code or any(not command.finished for command in commands):
         first = next(iter(variants.values())).words[0]
         raise LullError(f"run {first}", f"it ended with exit code {code}", "see its output above")

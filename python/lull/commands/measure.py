@@ -18,11 +18,12 @@ from lull.measurement import launched
 from lull.measurement.command import Command
 from lull.measurement.command_file import read_commands
 from lull.measurement.precision import Precision
+from lull.measurement.series import Target
 from lull.measurement.session import SessionRequest, measure_commands
 from lull.measurement.turns import Plan
 from lull.present.messages import say
 from lull.record.append import appending, check_same
-from lull.record.new_folder import check_free, default_folder
+from lull.record.new_folder import default_folder
 from lull.statistics import bootstrap
 
 MOST_RUNS = 100
@@ -61,6 +62,11 @@ MOST_RUNS = 100
     help="First measure the power of the idle machine for this long; comparisons then show the energy above idle.",
 )
 @click.option("--publish", is_flag=True, help="Let lull top and lull export follow the measurement by its --out.")
+@click.option(
+    "--fresh",
+    is_flag=True,
+    help="Measure anew. By default, the same command continues a measurement that was killed or interrupted.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show no power while CMD runs, and no line for each repeat.")
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
 def measure(
@@ -76,6 +82,7 @@ def measure(
     max_runs: int | None,
     idle_s: float | None,
     publish: bool,
+    fresh: bool,
     quiet: bool,
     cmd: tuple[str, ...],
 ) -> int:
@@ -96,14 +103,19 @@ def measure(
     rate = hz if hz is not None else float(settings["LULL_METER_HZ"])
     place = find_place(os.environ)
     if place is not None:
-        several = {"--interleave": interleave, "--until-ci": until, "--idle": idle_s, "--publish": publish}
+        several = {
+            "--interleave": interleave,
+            "--until-ci": until,
+            "--idle": idle_s,
+            "--publish": publish,
+            "--fresh": fresh,
+        }
         launched.refuse(place, [option for option, given in several.items() if given])
         return launched.measure(
             place, cmd, runs=runs, warmup=warmup, label=label, out=out, append=append, hz=rate, settings=settings
         )
     if interleave:
         folder = out or default_folder("interleaved", datetime.now())
-        check_free(folder)
         commands = _interleaved(cmd, label, folder, warmup)
     else:
         if seed is not None:
@@ -115,8 +127,8 @@ def measure(
         )
         commands, folder = [command], command.folder
     plan = Plan(runs, until, 1 if seed is None else seed)
-    asked = SessionRequest(plan, idle_s, rate, settings, quiet, folder if publish else None)
-    return measure_commands(commands, asked, may_rename=out is None and append is None and not interleave)
+    target = Target(folder, named=out is not None or append is not None, several=interleave, fresh=fresh)
+    return measure_commands(commands, SessionRequest(plan, idle_s, rate, settings, target, quiet, publish))
 
 
 def _precision(percent: float | None, runs: int, most: int | None) -> Precision | None:
@@ -142,7 +154,6 @@ def _one_command(cmd: Sequence[str], label: str | None, out: Path | None, warmup
         words = f"the label {name!r} cannot be part of a folder's name"
         raise LullError("name the run", words, "choose one with --label")
     folder = out or default_folder(name, datetime.now())
-    check_free(folder)
     return Command(readable(name), cmd, folder, warmup)
 
 

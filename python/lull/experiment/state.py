@@ -36,13 +36,20 @@ class ExperimentState:
         results: Names the files that experiments may write into such a folder, in addition to the records of points. It
             is called only when the content of the folder is removed or moved.
         shared: Whether the folder may have other content.
+        option: Names another folder, for errors.
 
     Raises:
         LullError: The folder cannot be written, holds something else, or another process works in it.
     """
 
     def __init__(
-        self, out: Path, what: str, results: Callable[[], Iterable[str]] = tuple, *, shared: bool = False
+        self,
+        out: Path,
+        what: str,
+        results: Callable[[], Iterable[str]] = tuple,
+        *,
+        shared: bool = False,
+        option: str = "--out",
     ) -> None:
         self.out, self.what = out, what
         self._results = results
@@ -50,17 +57,17 @@ class ExperimentState:
         try:
             taken = out.exists() and not (out / STATE).is_dir() and (not out.is_dir() or any(out.iterdir()))
             if taken and not shared:
-                raise LullError(self._asked, "something else is there", "name another folder with --out")
+                raise LullError(self._asked, "something else is there", f"name another folder with {option}")
             (out / STATE).mkdir(parents=True, exist_ok=True)
             self._lock = os.open(out / STATE / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise LullError(self._asked, describe_os_error(error), "choose a folder with --out") from error
+            raise LullError(self._asked, describe_os_error(error), f"choose a folder with {option}") from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._lock)
             words = f"another process works on a {what} there"
-            raise LullError(self._asked, words, "wait for its end, or use --out") from error
+            raise LullError(self._asked, words, f"wait for its end, or use {option}") from error
         self.conditions: Conditions | None = None
         self.damage: LullError | None = None  # why the conditions cannot be read
         try:

@@ -31,11 +31,12 @@ from lull.base.text import readable
 from lull.library.recorded import Recorded, load_record
 from lull.measurement.command import Command
 from lull.measurement.repeat import compose_run
+from lull.measurement.series import Target
 from lull.measurement.session import SessionRequest, measure_commands
 from lull.measurement.turns import Plan
 from lull.meter.meter import Meter
 from lull.record import EnergyKind, Repeat
-from lull.record.new_folder import check_free, default_folder
+from lull.record.new_folder import default_folder
 from lull.record.totals import node_totals
 
 
@@ -47,8 +48,11 @@ def measure(
     label: str | None = None,
     out: str | Path | None = None,
     hz: float | None = None,
+    fresh: bool = False,
 ) -> Recorded:
     """Run a command several times and record the time and energy of each run, like the command `lull measure`.
+
+    If an earlier call with the same arguments was interrupted or killed, its finished runs count.
 
     Args:
         command: Program and arguments; a text is split like in a shell, but no shell runs it.
@@ -57,6 +61,7 @@ def measure(
         label: Name in tables and plots; default: that of the program.
         out: Folder of the record; default: results/LABEL-TIME.
         hz: Readings of the meter per second; default: the setting LULL_METER_HZ.
+        fresh: Whether to measure anew, whatever an earlier call has left.
 
     Raises:
         UsageError: The command is empty, or a number is out of range.
@@ -70,11 +75,10 @@ def measure(
     settings = checked_settings()
     name = label or Path(words[0]).name
     folder = Path(out) if out is not None else default_folder(name, datetime.now())
-    check_free(folder)
     one = Command(readable(name), words, folder, warmup)
     rate = float(settings["LULL_METER_HZ"]) if hz is None else hz
-    asked = SessionRequest(Plan(runs), None, rate, settings, quiet=True, publish=None)
-    code = measure_commands([one], asked, may_rename=out is None, tells=False)
+    target = Target(folder, named=out is not None, fresh=fresh)
+    code = measure_commands([one], SessionRequest(Plan(runs), None, rate, settings, target, quiet=True), tells=False)
     if not one.finished:
         raise LullError(f"measure {words[0]}", f"it could not be started (exit code {code})", "see its output above")
     return load_record(one.folder)

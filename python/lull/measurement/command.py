@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -20,6 +21,16 @@ from lull.record.append import add_repeats, replace_record
 from lull.record.new_folder import default_folder
 
 
+class Keeping(Protocol):
+    """What a measurement keeps next to its records; see `lull.measurement.series`."""
+
+    def write_first(self, folder: Path, run: record.Run, samples: pa.Table) -> None:
+        """Write a record that does not exist yet."""
+
+    def before_append(self) -> None:
+        """Called before a run is added to a record that existed before."""
+
+
 @dataclass(frozen=True)
 class Recording:
     """What is the same for all records of a measurement."""
@@ -27,8 +38,8 @@ class Recording:
     meter: Meter
     hz: float
     settings: Mapping[str, str]
-    idle: Sequence[IdlePower]
-    may_rename: bool  # whether a record may go to another folder if its own has been taken since
+    idle: Sequence[IdlePower] = ()
+    may_rename: bool = False  # whether a record may go to another folder if its own has been taken since
 
 
 @dataclass
@@ -52,7 +63,7 @@ class Command:
         """The finished repeats, without warm-ups."""
         return [measured.repeat for measured in self.finished]
 
-    def save(self, how: Recording) -> None:
+    def save(self, how: Recording, series: Keeping) -> None:
         """Write every finished repeat to disk, into a new record or the existing one.
 
         They survive if the measurement is killed afterwards. The record is whole at any moment.
@@ -63,15 +74,19 @@ class Command:
         if self.saved == len(self.finished):
             return
         if self.append:
-            add_repeats(
-                self.folder, *self._record_of(self.finished[self.saved :], how, how.idle if not self.saved else ())
-            )
-        elif self.saved and self.folder.exists():
-            replace_record(self.folder, *self._record_of(self.finished, how, how.idle))
+            series.before_append()
+            new = self.finished[self.saved :]
+            samples = pa.concat_tables([measured.samples for measured in new])
+            add_repeats(self.folder, self.run_of(how, new, () if self.saved else how.idle), samples)
         else:
-            if how.may_rename and self.folder.exists():  # another measurement has taken the name since
-                self.folder = default_folder(self.label, datetime.now())
-            record.write(self.folder, *self._record_of(self.finished, how, how.idle))
+            run = self.run_of(how, self.finished, how.idle)
+            samples = pa.concat_tables([measured.samples for measured in self.finished])
+            if self.saved and self.folder.exists():
+                replace_record(self.folder, run, samples)
+            else:
+                if how.may_rename and self.folder.exists():  # another measurement has taken the name since
+                    self.folder = default_folder(self.label, datetime.now())
+                series.write_first(self.folder, run, samples)
         self.saved = len(self.finished)
 
     def discard(self) -> None:
@@ -82,10 +97,10 @@ class Command:
                 self.folder.parent.rmdir()  # the folder of several records, if it is empty
             self.saved = 0
 
-    def _record_of(
-        self, finished: Sequence[MeasuredRepeat], how: Recording, idle: Sequence[IdlePower]
-    ) -> tuple[record.Run, pa.Table]:
+    def run_of(
+        self, how: Recording, finished: Sequence[MeasuredRepeat] = (), idle: Sequence[IdlePower] = ()
+    ) -> record.Run:
+        """The content of run.json for these runs."""
         in_force = {**how.settings, **{name: value for name, value in self.env.items() if name in how.settings}}
         repeats = [measured.repeat for measured in finished]
-        run = compose_run(self.label, self.argv, how.meter, how.hz, in_force, repeats, self.factors, idle)
-        return run, pa.concat_tables([measured.samples for measured in finished])
+        return compose_run(self.label, self.argv, how.meter, how.hz, in_force, repeats, self.factors, idle)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 
 from lull import record
 from lull.base.errors import LullError
@@ -19,6 +19,7 @@ from lull.measurement.command import Command, Recording
 from lull.measurement.live_line import LiveLine, is_wanted
 from lull.measurement.messages import print_command, print_comparison, print_repeat
 from lull.measurement.repeat import MeasuredRepeat
+from lull.measurement.series import Series, Target, conditions_of, open_series
 from lull.measurement.time_limit import TimeLimit
 from lull.measurement.turns import Plan, run_in_turn
 from lull.measurement.watch import Observer, Watch
@@ -37,20 +38,23 @@ class SessionRequest:
     idle_s: float | None
     hz: float
     settings: Mapping[str, str]
+    target: Target
     quiet: bool
-    publish: Path | None  # the record, or the folder of records, next to which readings are published
+    publish: bool = False  # whether readings are published next to the record, or the folder of records
 
 
-def measure_commands(
-    commands: Sequence[Command], asked: SessionRequest, *, may_rename: bool, tells: bool = True
-) -> int:
+def measure_commands(commands: Sequence[Command], asked: SessionRequest, *, tells: bool = True) -> int:
     """Measure, write each repeat to disk when it ends, and print the summary; return the exit code.
+
+    If an earlier call with the same commands was killed, its runs count, and this one continues in its folder.
 
     Args:
         commands: What to measure.
         asked: How to measure it.
-        may_rename: Whether a record may go to another folder if its own has been taken since.
         tells: Whether to print the summary and the comparison.
+
+    Raises:
+        LullError: The folder is taken, or the meter, the guard or a disk failed; whole repeats are kept.
     """
     nodes = nodes_allocated(os.environ)
     if nodes > 1 and any(starts_ranks(command.argv) for command in commands):
@@ -58,12 +62,21 @@ def measure_commands(
     meter = Meter(record.this_host().node, asked.hz)
     for line in meter.not_read:
         say(line)
-    if asked.publish is not None:
-        say(f"lull top {asked.publish} follows this measurement")
+    series = _opened(commands, asked, meter)
+    with closing(series):
+        if asked.publish:
+            say(f"lull top {series.target.folder} follows this measurement")
+        return _measure(commands, asked, meter, series, tells)
+
+
+def _measure(commands: Sequence[Command], asked: SessionRequest, meter: Meter, series: Series, tells: bool) -> int:
     try:
-        reason = _run(commands, asked, meter, may_rename)
+        reason = _run(commands, asked, meter, series)
+        series.end()
     except CannotExecuteError as cannot:
-        if any(not command.finished for command in commands):  # a command has never run: a mistake in the command line
+        never_ran = any(not command.finished for command in commands)
+        if never_ran and not series.resumed:  # a mistake in the command line
+            series.end()
             for command in commands:
                 command.discard()
         else:
@@ -77,22 +90,40 @@ def measure_commands(
     return next((one.exit_code for of in commands for one in of.repeats if one.exit_code), 0)
 
 
-def _run(commands: Sequence[Command], asked: SessionRequest, meter: Meter, may_rename: bool) -> str:
+def _opened(commands: Sequence[Command], asked: SessionRequest, meter: Meter) -> Series:
+    """The series of runs that this call begins or continues; the user reads which."""
+    several = len(commands) > 1 or asked.plan.runs > 1 or asked.plan.until is not None
+    before = len(record.read(asked.target.folder).repeats) if commands[0].append else None
+    now = conditions_of(commands, asked.hz, asked.settings, runs_before=before) if several else None
+    how = Recording(meter, asked.hz, asked.settings)
+    series, line = open_series(commands, asked.target, now, lambda command: command.run_of(how))
+    done = sum(len(command.finished) for command in commands)
+    if line:
+        say(line)
+    elif done:
+        of = "" if asked.plan.until is not None else f" of {asked.plan.runs * len(commands)}"
+        say(f"resumes: {done}{of} runs are in {series.target.folder}; --fresh measures them again")
+    return series
+
+
+def _run(commands: Sequence[Command], asked: SessionRequest, meter: Meter, series: Series) -> str:
     """Run all commands in turn and save each repeat; return the reason for the stop, in words."""
     tell = _teller(commands, asked)
-    runs = sum(command.warmup + asked.plan.runs for command in commands)
+    runs = sum(command.warmup + max(asked.plan.runs - len(command.finished), 0) for command in commands)
     limit = TimeLimit(find_allocation(os.environ), runs, lambda: seconds_left(os.environ))
     with Interrupts() as interrupts:
-        idle = [] if asked.idle_s is None else _idle(meter, asked.idle_s, interrupts)
-        how = Recording(meter, asked.hz, asked.settings, idle, may_rename)
+        idle = series.idle
+        if asked.idle_s is not None and not any(command.saved for command in commands):
+            idle = _idle(meter, asked.idle_s, interrupts)
+        how = Recording(meter, asked.hz, asked.settings, idle, may_rename=not asked.target.named)
 
         def ended(turn: Turn[Command], measured: MeasuredRepeat) -> None:
-            turn.of.save(how)
+            turn.of.save(how, series)
             tell(turn, measured)
             if line := limit.warning(measured.repeat.wall_s):
                 say(line)
 
-        with Watch(record.this_host().node, meter, asked.plan.runs, _observers(asked)) as watch:
+        with Watch(record.this_host().node, meter, asked.plan.runs, _observers(asked, series)) as watch:
             return run_in_turn(commands, asked.plan, meter, interrupts, begins=watch.begins, ended=ended)
 
 
@@ -120,9 +151,9 @@ def _idle(meter: Meter, seconds: float, interrupts: Interrupts) -> list[IdlePowe
     return found.power
 
 
-def _observers(asked: SessionRequest) -> list[Observer]:
+def _observers(asked: SessionRequest, series: Series) -> list[Observer]:
     shown: list[Observer] = [] if asked.quiet or not is_wanted() else [LiveLine()]
-    return [*shown, *([Publisher(asked.publish)] if asked.publish is not None else [])]
+    return [*shown, *([Publisher(series.target.folder)] if asked.publish else [])]
 
 
 def _teller(commands: Sequence[Command], asked: SessionRequest) -> Callable[[Turn[Command], MeasuredRepeat], None]:

@@ -62,6 +62,8 @@ def run_in_turn(
 ) -> str:
     """Run until there are enough runs. The commands hold the finished repeats, even if an exception ends this.
 
+    Runs that the commands hold already count: if the last round was not complete, it is completed first.
+
     Args:
         commands: The commands.
         plan: How often, and in which order.
@@ -82,9 +84,13 @@ def run_in_turn(
 
     def rounds() -> Iterator[int]:
         nonlocal reason
-        for number in itertools.count(-max(command.warmup for command in commands)):
+        before = [len(command.finished) for command in commands]
+        if max(before) == min(before) > 0 and (reason := plan.reason_to_stop(commands)) is not None:
+            return
+        yield from range(-max(command.warmup for command in commands), 0)
+        for number in itertools.count(min(before)):
             yield number
-            if number >= 0 and (reason := plan.reason_to_stop(commands)) is not None:
+            if (reason := plan.reason_to_stop(commands)) is not None:
                 return
 
     def measure(turn: Turn[Command]) -> MeasuredRepeat:
@@ -105,6 +111,9 @@ def run_in_turn(
             turn.of.finished.append(measured)
         ended(turn, measured)
 
-    turns = interleaved(commands, rounds(), plan.seed, wanted=lambda command, number: number >= -command.warmup)
+    def wanted(command: Command, number: int) -> bool:
+        return number >= len(command.finished) if number >= 0 else number >= -command.warmup
+
+    turns = interleaved(commands, rounds(), plan.seed, wanted=wanted)
     take_turns(turns, measure, interrupts, "measure", begins=begins, ended=keep)
     return reason or ""

@@ -91,7 +91,7 @@ def add_repeats(folder: Path, more: Run, samples: pa.Table) -> Run:
 
     asked = f"add to the record {folder}"
     before = record.read(folder)
-    _check_alike(asked, before, more)
+    check_alike(asked, before, more)
     known = [repeat.index for repeat in before.repeats]
     first = max(known, default=-1) + 1
     repeats = [repeat.model_copy(update={"index": first + i}) for i, repeat in enumerate(more.repeats)]
@@ -131,7 +131,12 @@ def _replace(asked: str, folder: Path, run: Run, samples: pa.Table) -> None:
                 path.unlink(missing_ok=True)
 
 
-def _check_alike(asked: str, before: Run, more: Run) -> None:
+def check_alike(asked: str, before: Run, more: Run) -> None:
+    """Check that runs of `more` may belong to the record `before`.
+
+    Raises:
+        LullError: Versions, commands, factors, nodes or sources differ; the line begins with `asked`.
+    """
     if more.lull_version != before.lull_version:
         raise LullError(asked, f"Lull {before.lull_version} measured it, this is {more.lull_version}", REMEDY)
     if more.command != before.command:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,7 +23,13 @@ from lull.record.schema import RUN_FILE, SAMPLES_FILE, SAMPLES_SCHEMA, SCHEMA, R
 from lull.record.upgrade import upgraded
 
 
-def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes] | None = None) -> None:
+def write(
+    folder: Path,
+    run: Run,
+    samples: pa.Table,
+    beside: Mapping[str, bytes] | None = None,
+    fill: Callable[[Path], None] | None = None,
+) -> None:
     """Write a record so that it is whole or absent.
 
     Args:
@@ -31,6 +37,7 @@ def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes]
         run: Content of run.json.
         samples: Content of samples.parquet, in `SAMPLES_SCHEMA`.
         beside: More files by name, e.g. the simulation.json of a simulation.
+        fill: Writes more into the folder before it gets its name.
 
     Raises:
         LullError: The folder is taken, cannot be written, or the disk is full.
@@ -45,6 +52,8 @@ def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes]
         raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error
     try:
         aside.chmod(mode_of_new(0o777))
+        if fill is not None:
+            fill(aside)
         write_table(as_samples(samples), aside / SAMPLES_FILE)
         synced(aside / SAMPLES_FILE)
         run_json = (run.model_dump_json(by_alias=True, indent=1) + "\n").encode()

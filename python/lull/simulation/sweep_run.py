@@ -39,6 +39,7 @@ def beginning(sweep: Sweep) -> Conditions:
     """The conditions of this sweep, which its folder keeps."""
     content = [[point.name, point.active, point.description.content] for point in sweep.points]
     return Conditions(
+        what="sweep",
         name=sweep.name,
         description=hashlib.sha256(json.dumps([sweep.repeats, content], sort_keys=True).encode()).hexdigest(),
         settings={},

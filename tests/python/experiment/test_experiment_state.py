@@ -11,14 +11,14 @@ from lull.experiment.repeats import keep_repeat, load_repeats
 from lull.experiment.state import CONDITIONS, STATE, ExperimentState, take_up
 from records import repeat
 
-BEGUN = Conditions(name="e", description="d", settings={"A": "1"}, node="n", points=["p"])
+BEGUN = Conditions(what="study", name="e", description="d", settings={"A": "1"}, node="n", points=["p"])
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({}, []),
-        ({"name": "f"}, ["it holds e"]),
+        ({"name": "f"}, ["it holds the study e"]),
         ({"options": ["--quick"], "description": "x"}, ["it was started without --quick"]),
         ({"description": "x"}, ["its description has changed"]),
         ({"settings": {"B": "2"}}, ["A was 1 and is empty", "B was empty and is 2"]),

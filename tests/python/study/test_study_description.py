@@ -168,7 +168,7 @@ class StudyOfSongs(Study):
     songs: list[str]
 
 def run(whole, request, results):
-    now = Conditions(name="s", description="", settings={}, node="", points=whole.songs)
+    now = Conditions(what="study", name="s", description="", settings={}, node="", points=whole.songs)
     with ExperimentState(request.folder, "study", results) as state:
         take_up(state, now, request.resume)
         state.write(state.out / "songs.txt", "".join(whole.songs).encode())

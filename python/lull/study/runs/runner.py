@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,8 +21,7 @@ from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.native import checked_settings
-from lull.base.text import readable
-from lull.experiment.conditions import Conditions, identified
+from lull.experiment.conditions import OF_A_CALL, Conditions, identified, value_to_compare
 from lull.experiment.interleave import Turn, interleaved, take_turns
 from lull.experiment.repeats import keep_repeat, load_repeats
 from lull.experiment.state import ExperimentState
@@ -68,13 +66,14 @@ def beginning(
     named |= {path for command in prepares for path in files_named(command)}
     content = chosen.model_dump_json(exclude=TOLD_AT_THE_END)
     return Conditions(
+        what="study",
         name=name,
         options=["--quick"] if quick else [],
         description=hashlib.sha256(content.encode()).hexdigest(),
         settings={
-            variable: readable(re.sub(r"@\d+", "", value))  # hosts have other processes the next time
+            variable: value_to_compare(value)
             for variable, value in checked_settings().items()
-            if variable not in ("LULL_RECORD", "LULL_HOSTS")
+            if variable not in OF_A_CALL
         },
         node=record.this_host().node,
         programs=identified(path for path in named if not path.is_relative_to(places.inputs)),

@@ -27,6 +27,7 @@ def beginning(name: str, quick: bool, points: Sequence[Point]) -> Conditions:
     """The conditions of this study, which its folder keeps."""
     content = json.dumps([[point.name, point.content] for point in points], sort_keys=True)
     return Conditions(
+        what="study",
         name=name,
         options=["--quick"] if quick else [],
         description=hashlib.sha256(content.encode()).hexdigest(),
