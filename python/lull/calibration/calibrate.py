@@ -17,7 +17,7 @@ from lull.base.whole_file import write_whole
 from lull.calibration.assembly import Circumstances, machine_of
 from lull.calibration.bench import Bench
 from lull.calibration.parts import parts
-from lull.calibration.state import CalibrationConditions, CalibrationState
+from lull.calibration.state import CalibrationState
 from lull.job.launchers import starts_ranks
 from lull.model.machine import BY_HAND, Machine, kept_machine, read_machine_file
 from lull.model.machine_text import machine_text
@@ -58,21 +58,21 @@ def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
     by_hand, remarks = written_by_hand(out)
     host = record.this_host()
     launcher, storage = shlex.join(wanted.launcher), str(wanted.storage.resolve())
-    begun = CalibrationConditions(
-        lull=__version__,
-        boot_id=host.boot_id,
-        cores=host.cores,
-        launcher=launcher,
-        storage=storage,
-        quick=wanted.quick,
-    )
-    state = CalibrationState(begun, fresh=wanted.fresh)
-    with Interrupts() as interrupts:
-        _measure(Bench(wanted.launcher, wanted.storage.resolve(), wanted.quick, interrupts), state)
-    about = Circumstances(host, datetime.now(UTC), state.seconds, launcher, storage)
-    machine = _with(machine_of(state.parts, about), by_hand, remarks)
-    write_whole(out, machine_text(machine, HEADING).encode(), "machine file", "--out")
-    state.done()
+    conditions = {
+        "Lull": __version__,
+        "boot": host.boot_id,
+        "cores": str(host.cores),
+        "launcher": launcher,
+        "storage": storage,
+        "quick": str(wanted.quick),
+    }
+    with CalibrationState(conditions, fresh=wanted.fresh) as state:
+        with Interrupts() as interrupts:
+            _measure(Bench(wanted.launcher, wanted.storage.resolve(), wanted.quick, interrupts), state)
+        about = Circumstances(host, datetime.now(UTC), state.seconds, launcher, storage)
+        machine = _with(machine_of(state.parts, about), by_hand, remarks)
+        write_whole(out, machine_text(machine, HEADING).encode(), "machine file", "--out")
+        state.done()
     return machine, out
 
 

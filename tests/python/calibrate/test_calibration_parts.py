@@ -1,18 +1,19 @@
 """From the observations of a calibration's parts to the machine: on figures of machines with known constants."""
 
-import json
+import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lull.base.errors import UsageError
+from lull.base.errors import LullError, UsageError
 from lull.calibration.assembly import Circumstances, figure_of, machine_of
 from lull.calibration.bench import _line_of
 from lull.calibration.calibrate import written_by_hand
 from lull.calibration.parts import Observed, frequency_steps
-from lull.calibration.state import CalibrationConditions, CalibrationState
+from lull.calibration.state import CalibrationState
 from lull.job.launchers import starts_ranks
 from lull.model.machine import Machine
 from lull.model.machine_text import machine_text
@@ -166,32 +167,58 @@ def test_what_a_launcher_said_is_told_in_a_line() -> None:
 # The kept parts of an interrupted calibration
 
 
-def begun(**changed: Any) -> CalibrationConditions:
-    told = {"lull": "1", "boot_id": "b", "cores": 2, "launcher": "", "storage": "/", "quick": False}
-    return CalibrationConditions(**{**told, **changed})
+CONDITIONS = {"Lull": "1", "boot": "b", "quick": "False"}
 
 
-def test_parts_are_continued_only_where_all_is_as_it_was(tmp_path: Path) -> None:
-    env = {"XDG_CACHE_HOME": str(tmp_path)}
-    CalibrationState(begun(), fresh=False, environment=env).keep("memory", {"a": 1}, 2.5)
-    again = CalibrationState(begun(), fresh=False, environment=env)
-    assert again.parts == {"memory": {"a": 1}} and again.seconds == 2.5
-    assert CalibrationState(begun(quick=True), fresh=False, environment=env).parts == {}
-    assert CalibrationState(begun(), fresh=True, environment=env).parts == {}
-    again.done()
-    assert CalibrationState(begun(), fresh=False, environment=env).parts == {}
+def kept(folder: Path, *, fresh: bool = False, **changed: str) -> dict[str, Any]:
+    with CalibrationState({**CONDITIONS, **changed}, fresh=fresh, environment={"XDG_CACHE_HOME": str(folder)}) as state:
+        return {**state.parts, "seconds": state.seconds} if state.parts else {}
 
 
-def test_parts_of_yesterday_and_damaged_files_are_forgotten(tmp_path: Path) -> None:
-    env = {"XDG_CACHE_HOME": str(tmp_path)}
-    CalibrationState(begun(), fresh=False, environment=env).keep("memory", {}, 1)
-    (path,) = tmp_path.glob("lull/calibration/*.json")
-    content = json.loads(path.read_text())
-    path.write_text(json.dumps({**content, "when": content["when"] - 25 * 3600}))
-    assert CalibrationState(begun(), fresh=False, environment=env).parts == {}
-    path.write_text("{")
-    assert CalibrationState(begun(), fresh=False, environment=env).parts == {}
-    assert CalibrationState(begun(), fresh=False, environment={}).parts == {}
+def keep(folder: Path) -> None:
+    with CalibrationState(CONDITIONS, fresh=False, environment={"XDG_CACHE_HOME": str(folder)}) as state:
+        state.keep("memory", {"a": 1}, 2.5)
+
+
+@pytest.mark.parametrize("other", [{"quick": "True"}, {"boot": "c"}, {"fresh": True}])
+def test_parts_are_continued_only_where_all_is_as_it_was(tmp_path: Path, other: dict[str, Any]) -> None:
+    keep(tmp_path)
+    assert kept(tmp_path) == {"memory": {"a": 1}, "seconds": 2.5}
+    assert kept(tmp_path, **other) == {}
+    assert kept(tmp_path) == {}, "they were removed"
+
+
+def test_finished_calibrations_leave_nothing(tmp_path: Path) -> None:
+    keep(tmp_path)
+    with CalibrationState(CONDITIONS, fresh=False, environment={"XDG_CACHE_HOME": str(tmp_path)}) as state:
+        state.done()
+    assert not list((tmp_path / "lull" / "calibration").iterdir())
+
+
+def test_parts_of_yesterday_and_damaged_ones_are_forgotten(tmp_path: Path) -> None:
+    keep(tmp_path)
+    (conditions,) = tmp_path.glob("lull/calibration/*/.state/conditions.json")
+    (part,) = conditions.parent.glob("*/000.json")
+    part.write_text("{")
+    assert kept(tmp_path) == {}
+    keep(tmp_path)
+    day = 25 * 3600
+    os.utime(conditions, (time.time() - day, time.time() - day))
+    assert kept(tmp_path) == {}
+    keep(tmp_path)
+    conditions.write_text("{")
+    assert kept(tmp_path) == {}
+    with CalibrationState(CONDITIONS, fresh=False, environment={}) as state:
+        state.keep("memory", {}, 1)
+        assert state.parts == {"memory": {}}
+
+
+def test_two_calibrations_of_a_host_do_not_disturb_each_other(tmp_path: Path) -> None:
+    with (
+        CalibrationState(CONDITIONS, fresh=False, environment={"XDG_CACHE_HOME": str(tmp_path)}),
+        pytest.raises(LullError, match="another process works on a calibration there"),
+    ):
+        kept(tmp_path)
 
 
 def test_what_nobody_can_measure_is_kept_of_the_file_before(tmp_path: Path) -> None:
