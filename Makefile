@@ -146,10 +146,13 @@ stress-waiting: develop
 	  $(VENV)/bin/lull run -n 8 $(BUILD)/tests/run/run_stress_waiting 1000000
 
 # Random programs of path operations, HDF5 and MPI-IO, plain and under `lull stage` with slow, full and small storage; some minutes.
+# Then experiments of each kind, killed at random moments and called again.
 faults: PROGRAMS ?= 200
+faults: KILLS ?= 20
 faults: develop
 	@$(VENV)/bin/python tests/python/support/stage_faults.py --programs $(PROGRAMS) $(if $(SEED),--seed $(SEED))
 	@PYTHONPATH=tests/python $(VENV)/bin/python tests/python/support/shared_faults.py --programs $$(($(PROGRAMS) / 2)) $(if $(SEED),--seed $(SEED))
+	@PYTHONPATH=tests/python $(VENV)/bin/python tests/python/support/killed_experiments.py --kills $(KILLS) $(if $(SEED),--seed $(SEED))
 
 # The tests of HDF5 and netCDF-C, plain and under each approach of `lull stage`; half an hour, and the first time their build.
 conformance: develop
