@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -17,9 +18,16 @@ from lull.advice.facts import facts_of
 from lull.advice.links import link_modes
 from lull.advice.verify import PRESENT, Variant, candidates, label_of, outcome_of, run_in_turn
 from lull.base.errors import LullError, UsageError
+from lull.base.interrupts import InterruptedBySignal
 from lull.base.native import checked_settings
 from lull.base.whole_file import write_whole
-from lull.model.machine import HERE, read_machine
+from lull.experiment.conditions import identified
+from lull.experiment.state import ExperimentState
+from lull.experiment.unfinished import Wanted, find_unfinished
+from lull.measurement.command import Command
+from lull.measurement.messages import say
+from lull.measurement.series import conditions_of
+from lull.model.machine import HERE, Machine, kept_machine, read_machine
 from lull.prediction import request as prediction
 from lull.prediction.program import names_record, names_traces
 from lull.record.new_folder import check_free, default_folder
@@ -64,7 +72,52 @@ def answer(asked: AdviceRequest) -> tuple[Advice, Path | None]:
     settings = checked_settings()
     name = re.sub(r"[^\w.-]", "-", first.name)
     folder = asked.out or default_folder(f"advise-{name}", datetime.now())
-    check_free(folder)
+    with _opened(asked, folder, settings) as state:
+        try:
+            found = _by_running(asked, machine, objective, settings, state.out)
+        except LullError as error:
+            # Only a call that was interrupted is continued, and only if it has measured something.
+            if not isinstance(error, InterruptedBySignal) or not (state.out / PRESENT).exists():
+                state.end()
+                with suppress(OSError):
+                    state.out.rmdir()
+            raise
+        content = (found.model_dump_json(by_alias=True, indent=1) + "\n").encode()
+        write_whole(state.out / FILE, content, "advice", "--out")
+        state.end()
+        return found, state.out
+
+
+def _opened(asked: AdviceRequest, folder: Path, settings: Mapping[str, str]) -> ExperimentState:
+    """The folder of the advice: a new one, or that of an earlier call that was killed.
+
+    Raises:
+        LullError: It is taken, or holds unfinished advice of other conditions.
+    """
+    command = Command(Path(asked.what[0]).name, asked.what, folder)
+    machine = kept_machine()
+    conditions = conditions_of([command], float(settings["LULL_METER_HZ"]), settings)
+    now = conditions.model_copy(
+        update={
+            "what": "advice",
+            "options": [f"--runs {asked.runs}", f"--on {asked.on}", *(["--verify"] if asked.verify else [])],
+            "programs": conditions.programs | identified([machine] if machine is not None and machine.exists() else []),
+        }
+    )
+    wanted = Wanted(folder, now.what, named=asked.out is not None)
+    found, line = find_unfinished(wanted, now, lambda _: None)
+    if line:
+        say(line)
+    if found is None:
+        check_free(folder)
+        found = ExperimentState(folder, now.what)
+        found.begin(now)
+    return found
+
+
+def _by_running(
+    asked: AdviceRequest, machine: Machine, objective: Objective, settings: Mapping[str, str], folder: Path
+) -> Advice:
     hz = float(settings["LULL_METER_HZ"])
     run_in_turn({PRESENT: Variant(asked.what)}, asked.runs, hz, settings, folder)
     facts = replace(facts_of(record.read(folder / PRESENT)), name=shlex.join(asked.what))
@@ -74,8 +127,7 @@ def answer(asked: AdviceRequest) -> tuple[Advice, Path | None]:
         repeats = run_in_turn(in_turn, 2 * asked.runs, hz, settings, folder / "verified")
         outcomes = [outcome_of(one, found, repeats[PRESENT], repeats[label_of(one)]) for one, _ in tried]
         found = found.model_copy(update={"outcomes": outcomes})
-    write_whole(folder / FILE, (found.model_dump_json(by_alias=True, indent=1) + "\n").encode(), "advice", "--out")
-    return found, folder
+    return found
 
 
 def _of_trace(asked: AdviceRequest, objective: Objective) -> tuple[Advice, Path | None]:

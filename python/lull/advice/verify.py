@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
+from lull import record
 from lull.advice.account import Advice, Alternative, Band, Outcome
 from lull.base.errors import LullError
+from lull.experiment.unfinished import is_unfinished
 from lull.measurement.command import Command
 from lull.measurement.series import Target
 from lull.measurement.session import SessionRequest, measure_commands
 from lull.measurement.turns import Plan
-from lull.record import Domain, Repeat
+from lull.record import RUN_FILE, Domain, Repeat
 from lull.statistics import bootstrap
 
 PRESENT = "present"
@@ -40,22 +42,29 @@ def run_in_turn(
 ) -> dict[str, list[Repeat]]:
     """Run variants of the program in turn, with a record of each below `folder`; return the repeats by name.
 
+    Runs that an earlier call has left there count: those of a measurement that ended, and of one that was killed.
+
     Raises:
         LullError: The program cannot run, fails, or was interrupted.
     """
+    several = len(variants) > 1
+    if all((folder / name / RUN_FILE).exists() for name in variants) and not is_unfinished(
+        folder if several else folder / next(iter(variants))
+    ):
+        return {name: record.read(folder / name).repeats for name in variants}
     commands = [
         # The output of the command must not mix with the advice.
         Command(
             name,
             variant.words,
             folder / name,
-            1 if len(variants) > 1 else 0,
+            1 if several else 0,
             env={**COUNTED, **variant.settings},
             stdout=STDERR,
         )
         for name, variant in variants.items()
     ]
-    target = Target(folder, named=True, several=True)
+    target = Target(folder if several else commands[0].folder, named=True, several=several)
     asked = SessionRequest(Plan(runs), None, hz, in_force, target, quiet=True)
     code = measure_commands(commands, asked, tells=False)
     if code or any(not command.finished for command in commands):
@@ -135,10 +144,11 @@ def _joules(repeats: Sequence[Repeat]) -> list[float]:
 
 
 def _ratio(present: Sequence[float], other: Sequence[float]) -> Band:
-    """Other over present: the ratio of medians with its bootstrap interval."""
+    """Other over present: the ratio of medians with its bootstrap interval; they ran in turn, round by round."""
     value = bootstrap.median(other) / bootstrap.median(present)
-    # resampled_ratios() returns its first side over its second
-    drawn = bootstrap.resampled_ratios(np.reshape(other, (-1, 1)), np.reshape(present, (-1, 1)))[:, 0]
+    # resampled_ratios...() return their first side over their second
+    resampled = bootstrap.resampled_ratios_of_pairs if len(other) == len(present) else bootstrap.resampled_ratios
+    drawn = resampled(np.reshape(other, (-1, 1)), np.reshape(present, (-1, 1)))[:, 0]
     found = bootstrap.percentile_interval(value, drawn)
     low, high = found.low, found.high
     return value if low is None else low, value, value if high is None else high

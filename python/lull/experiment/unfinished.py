@@ -58,7 +58,7 @@ def find_unfinished(
     """
     if not wanted.named:
         return (None, "") if wanted.fresh else _find_default(wanted, now, fits)
-    if not _is_unfinished(wanted.folder):
+    if not is_unfinished(wanted.folder):
         return None, ""
     state = ExperimentState(wanted.folder, wanted.what, wanted.results)
     try:
@@ -100,7 +100,7 @@ def _find_default(wanted: Wanted, now: Conditions, fits: Callable[[Path], None])
     assert name is not None
     line = ""
     for folder in sorted(wanted.folder.parent.glob(f"{escape(name['name'])}-*"), reverse=True):
-        if not ENDS_IN_A_TIME.fullmatch(folder.name) or not _is_unfinished(folder):
+        if not ENDS_IN_A_TIME.fullmatch(folder.name) or not is_unfinished(folder):
             continue
         try:
             state = ExperimentState(folder, wanted.what, wanted.results)
@@ -121,5 +121,6 @@ def _find_default(wanted: Wanted, now: Conditions, fits: Callable[[Path], None])
     return None, line
 
 
-def _is_unfinished(folder: Path) -> bool:
+def is_unfinished(folder: Path) -> bool:
+    """Whether an experiment has begun in the folder, and not ended."""
     return (folder / STATE / CONDITIONS).exists()

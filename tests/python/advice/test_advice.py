@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Lull
+from conftest import Lull, gone, wait_until
 from lull.advice.account import Alternative, Objective, objective_named
 from lull.advice.advise import advise
 from lull.advice.at_run_time import without_effect
@@ -391,6 +391,26 @@ def test_a_command_is_run_and_advice_verified(lull: Lull, described: Path) -> No
     again = lull.run("advise", "--on", str(described), "--format", "json", "told/present")
     assert again.returncode == 0, again.stderr
     assert [one["name"] for one in json.loads(again.stdout)["alternatives"]] == ["interrupt"]
+
+
+def test_advice_that_was_killed_is_continued_by_the_same_command(lull: Lull, described: Path) -> None:
+    words = ["--on", str(described), "--runs", "2", "--verify", "--objective", "energy", "--out", "told"]
+    app = ["lull", "run", "-n", "2", "shift", "--max", "8", "--seconds", "0.05"]
+    lull.env["LULL_WAIT"] = "poll"
+    process = lull.start("advise", *words, "--", *app)
+    assert wait_until((lull.folder / "told" / "verified" / ".state" / "conditions.json").exists)
+    process.kill()
+    process.communicate()
+    assert gone(str(lull.folder))
+    before = (lull.folder / "told" / "present" / "run.json").read_bytes()
+    other = lull.run("advise", *words, "--", *app, "--again")
+    assert other.returncode == 1 and "continue the advice in told: its description has changed" in other.stderr
+    done = lull.run("advise", *words, "--", *app)
+    assert done.returncode == 0, done.stderr
+    assert "resumes: " in done.stderr and "of 8 runs are in told/verified" in done.stderr
+    assert (lull.folder / "told" / "present" / "run.json").read_bytes() == before
+    assert not list((lull.folder / "told").rglob(".state"))
+    assert json.loads((lull.folder / "told" / "advice.json").read_text())["outcomes"][0]["runs"] == 4
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,11 @@ CASES = {
     "append": Killed(
         _recorded, lambda runs: ["measure", "--runs", str(runs), "--append", "r", "./counts"], of_records("r")
     ),
+    "advise": Killed(
+        _counting,
+        lambda runs: ["advise", "--on", "nw-ice", "--runs", str(runs), "--out", "o", "./counts"],
+        of_records("o/present"),
+    ),
     "study": Killed(_study, lambda _: ["study", "./s.toml", "--out", "o"], of_state("o")),
     "simulations": Killed(
         _simulations,
