@@ -1,7 +1,7 @@
 """The command `lull`: its subcommands, each in its own module, and the one place that turns errors into lines.
 
-Exit codes: 0 done, 1 failure, 2 usage, 130 interrupted. Commands that pass on the exit code of a program end with 125 if
-they fail themselves, as `env` and `timeout` do, so that both can be told apart.
+Exit codes: 0 done, 1 failure, 2 usage, 130 interrupted. Commands that pass on the exit code of a program end with 125
+if they fail themselves, as `env` and `timeout` do, so that a script knows whose failure it is.
 """
 
 from __future__ import annotations

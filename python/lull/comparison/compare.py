@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
+from typing import Literal
 
 from lull.base.errors import LullError
 from lull.comparison.bytes_moved import BYTES_PER_MB
@@ -55,11 +56,36 @@ def compare_all(
     seed: int = bootstrap.SEED,
     delta: float = gpsup.DELTA,
 ) -> list[Comparison]:
-    """Compare every candidate with the baseline; the p-values are adjusted over all rank tests.
+    """Compare every candidate with the baseline; see `compare_pairs`.
 
     Args:
         baseline: A, the numerator of ratios.
         candidates: B, C ..., the denominators.
+        region: See `compare_pairs`, like the rest.
+        per: Likewise.
+        allow_mixed: Likewise.
+        seed: Likewise.
+        delta: Likewise.
+    """
+    pairs = [(baseline, candidate) for candidate in candidates]
+    return compare_pairs(pairs, region=region, per=per, allow_mixed=allow_mixed, seed=seed, delta=delta)
+
+
+def compare_pairs(
+    pairs: Sequence[tuple[Run, Run]],
+    *,
+    region: str | None = None,
+    per: str | None = None,
+    allow_mixed: bool = False,
+    seed: int = bootstrap.SEED,
+    delta: float = gpsup.DELTA,
+) -> list[Comparison]:
+    """Compare pairs of records; the p-values are adjusted over the rank tests of all pairs, which are one family.
+
+    Rounds of commands that ran in turn are resampled as wholes: a drift of the machine is common to both sides.
+
+    Args:
+        pairs: Baseline, the numerator of ratios, and candidate.
         region: Compare this region instead of whole runs.
         per: Divide time and energy of every repeat by this metric of the repeat.
         allow_mixed: Allow energies of different kinds; the weakest labels the comparison.
@@ -69,35 +95,67 @@ def compare_all(
     Raises:
         LullError: There is nothing to compare (no successful repeat, no such region or metric), or kinds are mixed.
     """
-    first = quantity(baseline, region=region, per=per)
-    others = [quantity(run, region=region, per=per) for run in candidates]
-    for second in others:
+    quantities: dict[int, Quantity] = {}  # by record
+    columns: dict[tuple[int, int], Measures] = {}  # by record and stream of the generator
+
+    def side(run: Run, stream: int) -> Side:
+        if (id(run), stream) not in columns:
+            columns[id(run), stream] = measures(quantities[id(run)], seed=seed, stream=stream)
+        return quantities[id(run)], columns[id(run), stream]
+
+    for run in (run for pair in pairs for run in pair):
+        if id(run) not in quantities:
+            quantities[id(run)] = quantity(run, region=region, per=per)
+    sides = []
+    for baseline, candidate in pairs:
+        first, second = quantities[id(baseline)], quantities[id(candidate)]
         if second.per_unit != first.per_unit:
             raise LullError(
-                f"compare {baseline.label} with {second.run.label} per {per}",
+                f"compare {baseline.label} with {candidate.label} per {per}",
                 f"one gives it in '{first.per_unit}', the other in '{second.per_unit}'",
                 "measure both with one unit",
             )
-    if not allow_mixed:
-        for second in others:
+        if not allow_mixed:
             refuse_mixed(first, second)
-    of_first = measures(first, seed=seed, stream=0)
-    of_others = [measures(second, seed=seed, stream=1) for second in others]
-    tests = [ranks.mann_whitney(of_first.values[name], of.values[name]) for of in of_others for name in TESTED]
-    adjusted = ranks.holm(tests)
+        sides.append((side(baseline, 0), side(candidate, 0 if in_rounds(first, second) else 1)))
+    found = [_test(one, other, 2 * len(sides)) for one, other in sides]
+    adjusted = ranks.holm([p for _, of_pair in found for p in of_pair])
     return [
         _compare(
-            (first, of_first),
-            (second, of_second),
-            RankTests(time_p=adjusted[2 * place], energy_p=adjusted[2 * place + 1]),
+            *sides[place],
+            RankTests(method=method, time_p=adjusted[2 * place], energy_p=adjusted[2 * place + 1]),
             seed=seed,
             delta=delta,
         )
-        for place, (second, of_second) in enumerate(zip(others, of_others, strict=True))
+        for place, (method, _) in enumerate(found)
     ]
 
 
 Side = tuple[Quantity, Measures]
+
+
+def _test(baseline: Side, candidate: Side, family: int) -> tuple[Literal["Mann-Whitney", "signed-rank"], list[float]]:
+    """The rank test of a pair, by method, and its p for each quantity of `TESTED`, not adjusted.
+
+    Rounds are compared one by one if they are enough for a family of so many tests to reach the level; which test is
+    used does not depend on the values.
+    """
+    (first, of_first), (second, of_second) = baseline, candidate
+    columns = [(of_first.values[name], of_second.values[name]) for name in TESTED]
+    enough = family * ranks.smallest_p_of_rounds(len(first.samples)) < 1 - bootstrap.CONFIDENCE
+    if in_rounds(first, second) and enough:
+        return "signed-rank", [ranks.signed_rank(*pair) for pair in columns]
+    return "Mann-Whitney", [ranks.mann_whitney(*pair) for pair in columns]
+
+
+def in_rounds(first: Quantity, second: Quantity) -> bool:
+    """Whether both sides ran in turn and succeeded in the same rounds: run i of one belongs to run i of the other.
+
+    With equal streams, `measures` draws the same rounds for both.
+    """
+    if first.run is second.run or not first.run.series or first.run.series != second.run.series:
+        return False
+    return [sample.index for sample in first.samples] == [sample.index for sample in second.samples]
 
 
 def _compare(baseline: Side, candidate: Side, tests: RankTests, *, seed: int, delta: float) -> Comparison:
@@ -113,6 +171,7 @@ def _compare(baseline: Side, candidate: Side, tests: RankTests, *, seed: int, de
         baseline=_side(*baseline),
         candidate=_side(*candidate),
         quantity=first.words,
+        in_rounds=in_rounds(first, second),
         speedup=speedup,
         greenup=greenup,
         powerup=powerup,
@@ -123,7 +182,7 @@ def _compare(baseline: Side, candidate: Side, tests: RankTests, *, seed: int, de
         time_reduction=reduction_interval(speedup),
         energy_reduction=reduction_interval(greenup),
         sensor=_sensor_band(first, second),
-        mann_whitney=tests,
+        rank_tests=tests,
         hodges_lehmann=Shifts(
             time_s=ranks.hodges_lehmann(of_first.values["time"], of_second.values["time"]),
             energy_j=ranks.hodges_lehmann(of_first.values["energy"], of_second.values["energy"]),

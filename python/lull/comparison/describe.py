@@ -50,7 +50,7 @@ def details(found: Comparison) -> Table:
         Column("shift", optional=2),
         Column("p"),
     ]
-    shifts, tests = found.hodges_lehmann, found.mann_whitney
+    shifts, tests = found.hodges_lehmann, found.rank_tests
     energies = (first.energy_j, second.energy_j)
     rows = [
         _sides("runs", (cells.count(first.runs), cells.count(second.runs))),

@@ -69,8 +69,9 @@ class SideOfComparison(Model):
 
 
 class RankTests(Model):
-    """Two-sided p of Mann-Whitney's test, adjusted by Holm's method over both quantities and all candidates."""
+    """Two-sided p of a rank test, adjusted by Holm's method over both quantities and all pairs of a page."""
 
+    method: Literal["Mann-Whitney", "signed-rank"] = "Mann-Whitney"  # the latter, Wilcoxon's, compares round by round
     time_p: float
     energy_p: float
 
@@ -96,6 +97,7 @@ class Comparison(Model):
     baseline: SideOfComparison
     candidate: SideOfComparison
     quantity: str
+    in_rounds: bool  # both sides ran in turn, and whole rounds are resampled for the intervals
     speedup: Interval
     greenup: Interval
     powerup: Interval  # speedup / greenup: candidate's power over baseline's
@@ -106,7 +108,7 @@ class Comparison(Model):
     time_reduction: Interval  # the share of time saved: 1 - 1 / speedup
     energy_reduction: Interval  # the share of energy saved: 1 - 1 / greenup
     sensor: SensorBand
-    mann_whitney: RankTests
+    rank_tests: RankTests
     hodges_lehmann: Shifts
     category: int | None
     outcome: str  # the category in words, or why there is none: neutral, undecided, too few runs ...

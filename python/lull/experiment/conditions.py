@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from lull.base.content import PROGRAM, fingerprint
 from lull.base.text import readable
@@ -27,6 +28,7 @@ class Conditions(BaseModel):
     node: str
     programs: dict[str, str] = {}  # path of a program or an input -> what identifies its content
     points: list[str] = []  # names of the points, which are those of the folders of their records
+    series: str = Field(default_factory=lambda: uuid4().hex)  # names the rounds of this experiment; not compared
     runs_before: dict[str, int] = {}  # point -> runs that were there before this experiment; not compared
 
     def differences(self, now: Conditions) -> list[str]:

@@ -39,6 +39,7 @@ class Recording:
     hz: float
     settings: Mapping[str, str]
     idle: Sequence[IdlePower] = ()
+    series: str = ""  # names the rounds that several commands share
     may_rename: bool = False  # whether a record may go to another folder if its own has been taken since
 
 
@@ -103,4 +104,4 @@ class Command:
         """The content of run.json for these runs."""
         in_force = {**how.settings, **{name: value for name, value in self.env.items() if name in how.settings}}
         repeats = [measured.repeat for measured in finished]
-        return compose_run(self.label, self.argv, how.meter, how.hz, in_force, repeats, self.factors, idle)
+        return compose_run(self.label, self.argv, how.meter, how.hz, in_force, repeats, self.factors, idle, how.series)

@@ -128,8 +128,9 @@ def compose_run(
     repeats: Sequence[Repeat],
     factors: Mapping[str, str | int | float] | None = None,
     idle: Sequence[IdlePower] = (),
+    series: str = "",
 ) -> record.Run:
-    """The content of run.json for `repeats` of one command on this machine."""
+    """The content of run.json for `repeats` of one command on this machine; `series` names rounds that it shares."""
     return record.Run(
         lull_version=__version__,
         label=readable(label),
@@ -141,5 +142,6 @@ def compose_run(
         hosts=[record.this_host()],
         channels=meter.channels,
         idle=list(idle),
+        series=series,
         repeats=list(repeats),
     )

@@ -69,6 +69,12 @@ class Series:
     idle: list[IdlePower] = field(default_factory=list)  # measured by the call that is continued
     resumed: bool = False
 
+    @property
+    def rounds(self) -> str:
+        """The name of the rounds that several commands share; empty for one command."""
+        begun = self.state.conditions if self.state is not None and self.state.conditions else self.conditions
+        return begun.series if begun is not None and self.target.several else ""
+
     def write_first(self, folder: Path, run: Run, samples: pa.Table) -> None:
         """Write a record that does not exist yet, the first with the state.
 

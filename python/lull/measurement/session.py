@@ -28,6 +28,7 @@ from lull.meter.meter import Meter
 from lull.present.messages import say
 from lull.record import IdlePower
 from lull.regions.accounts import missing_nodes
+from lull.statistics import bootstrap, formatting
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _run(commands: Sequence[Command], asked: SessionRequest, meter: Meter, serie
         idle = series.idle
         if asked.idle_s is not None and not any(command.saved for command in commands):
             idle = _idle(meter, asked.idle_s, interrupts)
-        how = Recording(meter, asked.hz, asked.settings, idle, may_rename=not asked.target.named)
+        how = Recording(meter, asked.hz, asked.settings, idle, series.rounds, may_rename=not asked.target.named)
 
         def ended(turn: Turn[Command], measured: MeasuredRepeat) -> None:
             turn.of.save(how, series)
@@ -136,11 +137,22 @@ def _tell_saved(commands: Sequence[Command], asked: SessionRequest) -> None:
 def _tell(commands: Sequence[Command], reason: str) -> int:
     """Print the summaries, the reason and a comparison of several; return the first exit code other than 0, or 0."""
     codes = [print_command(command, heading=len(commands) > 1) for command in commands]
+    runs = [record.read(command.folder) for command in commands]
+    if line := _no_interval(min(len(run.succeeded) for run in runs)):
+        say(line)
     if reason:
         say(reason)
     if len(commands) > 1:
-        print_comparison([record.read(command.folder) for command in commands])
+        print_comparison(runs)
     return next((code for code in codes if code), 0)
+
+
+def _no_interval(runs: int) -> str:
+    """What it takes to get an interval, if so few runs give none; empty if none succeeded, which another line says."""
+    if runs >= bootstrap.runs_for_interval() or runs == 0:
+        return ""
+    fewest, advised = bootstrap.runs_for_interval(), bootstrap.RUNS_ADVISED
+    return f"no interval by {formatting.count(runs, 'run')}: it takes {fewest}, and --runs {advised} is recommended"
 
 
 def _idle(meter: Meter, seconds: float, interrupts: Interrupts) -> list[IdlePower]:

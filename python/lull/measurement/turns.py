@@ -112,7 +112,10 @@ def run_in_turn(
         ended(turn, measured)
 
     def wanted(command: Command, number: int) -> bool:
-        return number >= len(command.finished) if number >= 0 else number >= -command.warmup
+        if number >= 0:
+            return number >= len(command.finished)
+        is_complete = plan.until is None and len(command.finished) >= plan.runs
+        return number >= -command.warmup and not is_complete
 
     turns = interleaved(commands, rounds(), plan.seed, wanted=wanted)
     take_turns(turns, measure, interrupts, "measure", begins=begins, ended=keep)

@@ -100,7 +100,9 @@ def add_repeats(folder: Path, more: Run, samples: pa.Table) -> Run:
     renumbered = samples.set_column(0, "repeat", pc.add(place, pa.scalar(first, pa.int32())))
     old = record.read_samples(folder)
     kept = old.filter(pc.is_in(old.column("repeat"), value_set=pa.array(known, pa.int32())))
-    after = before.model_copy(update={"repeats": [*before.repeats, *repeats], "idle": [*before.idle, *more.idle]})
+    # More runs are not of the rounds that this record may share with others.
+    update = {"repeats": [*before.repeats, *repeats], "idle": [*before.idle, *more.idle], "series": ""}
+    after = before.model_copy(update=update)
     _replace(asked, folder, after, pa.concat_tables([kept, renumbered.cast(kept.schema)]))
     return after
 

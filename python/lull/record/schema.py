@@ -371,6 +371,7 @@ class Run(Model):
     hosts: list[Host]
     channels: list[Channel]
     idle: list[IdlePower] = []  # per node and channel, if measured; may include node totals
+    series: str = ""  # the same in records of commands that ran in turn: repeats of one index ran in one round
     repeats: list[Repeat]
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)

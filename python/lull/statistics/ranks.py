@@ -1,4 +1,4 @@
-"""Rank tests and effects: Mann-Whitney, Holm, Hodges-Lehmann. All functions are pure.
+"""Rank tests and effects: Mann-Whitney, Wilcoxon's signed ranks, Holm, Hodges-Lehmann. All functions are pure.
 
 They assume no distribution and allow ties. For up to 100 runs of both sides together, and for more if one side has few
 runs, the distribution of the rank sum is exact: it is counted run by run, including ties. Beyond that it is practically
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from lull.statistics.bootstrap import CONFIDENCE, Floats, Interval, smallest_p
 
 EXACT_RUNS = 100  # of both sides together
+EXACT_PAIRS = 200
 FEW_RUNS, EXACT_WORK = 10, 15_000  # runs of the smaller side, and these times all runs: a second of counting
 
 
@@ -35,6 +36,36 @@ def mann_whitney(baseline: ArrayLike, candidate: ArrayLike) -> float:
     at = int(reached.sum())
     total = float(ways.sum())
     return min(1.0, 2 * min(float(ways[: at + 1].sum()), float(ways[at:].sum())) / total)
+
+
+def signed_rank(baseline: ArrayLike, candidate: ArrayLike) -> float:
+    """Two-sided p of Wilcoxon's signed-rank test of the ratios of paired, positive runs; equal pairs are left out.
+
+    It is exact, also with ties, for up to `EXACT_PAIRS` pairs, and beyond that practically normal.
+    """
+    logs = np.log(np.asarray(candidate, dtype=np.float64)) - np.log(np.asarray(baseline, dtype=np.float64))
+    differing = logs[logs != 0]
+    if len(differing) == 0:
+        return 1.0
+    doubled, ties = _doubled_ranks(np.abs(differing))
+    at = int(doubled[differing > 0].sum())
+    total = int(doubled.sum())
+    if len(differing) > EXACT_PAIRS:
+        tied = float((ties.astype(np.float64) ** 3 - ties).sum())
+        number = len(differing)
+        deviation = math.sqrt(number * (number + 1) * (2 * number + 1) / 24 - tied / 48)
+        return min(1.0, math.erfc(abs(at - total / 2) / 2 / deviation / math.sqrt(2)))
+    chances = np.zeros(total + 1)  # of each sum of doubled ranks, if each sign is drawn by a coin
+    chances[0] = 1.0
+    for rank in (int(rank) for rank in doubled):
+        chances /= 2
+        chances[rank:] += chances[: total + 1 - rank].copy()
+    return min(1.0, 2 * min(float(chances[: at + 1].sum()), float(chances[at:].sum())))
+
+
+def smallest_p_of_rounds(rounds: int) -> float:
+    """The least two-sided p that Wilcoxon's signed-rank test can give: 2 of all divisions of signs."""
+    return min(1.0, 2.0 * 0.5**rounds)
 
 
 def holm(values: Sequence[float]) -> list[float]:

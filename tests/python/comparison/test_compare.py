@@ -11,7 +11,7 @@ import pytest
 import records
 from lull import record
 from lull.base.errors import LullError
-from lull.comparison.compare import compare_all, compare_runs
+from lull.comparison.compare import compare_all, compare_pairs, compare_runs
 from lull.comparison.describe import describe, ratios
 from lull.comparison.quantity import nodes_of
 from lull.present.document import Document
@@ -48,7 +48,7 @@ def test_shifts_point_from_baseline_to_candidate():
     assert found.hodges_lehmann.time_s.value == pytest.approx(-5, abs=0.1)
     assert found.hodges_lehmann.time_s.low < -5 < found.hodges_lehmann.time_s.high
     assert found.hodges_lehmann.energy_j.high < 0
-    assert found.mann_whitney.time_p < 0.001
+    assert found.rank_tests.time_p < 0.001
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_several_candidates_share_one_family_of_tests():
     apart = [compare_runs(base, other) for other in others]
     assert [one.candidate.label for one in together] == ["B", "C"]
     assert together[1].speedup == apart[1].speedup
-    assert together[1].mann_whitney.time_p == pytest.approx(2 * apart[1].mann_whitney.time_p), "four tests, not two"
+    assert together[1].rank_tests.time_p == pytest.approx(2 * apart[1].rank_tests.time_p), "four tests, not two"
 
 
 class TestEnergyPerMegabyte:
@@ -405,14 +405,55 @@ def test_the_verdict_never_contradicts_the_test_beside_it() -> None:
         sides = [[draw.gauss(10 * by, 10 * spread) for _ in range(8)] for by in (1.0, shift)]
         found = compare_runs(run("A", sides[0]), run("B", sides[1]))
         for p, decided in (
-            (found.mann_whitney.time_p, "faster" in found.verdict or "slower" in found.verdict),
-            (found.mann_whitney.energy_p, "less energy" in found.verdict or "more energy" in found.verdict),
+            (found.rank_tests.time_p, "faster" in found.verdict or "slower" in found.verdict),
+            (found.rank_tests.energy_p, "less energy" in found.verdict or "more energy" in found.verdict),
         ):
             assert p < 0.05 or not decided, found.verdict
-        for what, p in (("time", found.mann_whitney.time_p), ("energy", found.mann_whitney.energy_p)):
+        for what, p in (("time", found.rank_tests.time_p), ("energy", found.rank_tests.energy_p)):
             if p < 0.05:
                 assert f"no clear difference in {what}" not in found.verdict
                 assert f"the same {what}" not in found.verdict.replace("nearly the same", "nearly")
                 assert "no clear difference in time or energy" not in found.verdict
             words.add((p < 0.05, found.outcome))
     assert len(words) > 3
+
+
+def drifting(label: str, by: float, series: str, exit_codes: tuple[int, ...] = ()) -> record.Run:
+    """A record of a machine that becomes slower and slower; `by` is the effect of the program."""
+    times = [10 * by * (1 + 0.1 * round_) * (1 + 0.001 * (round_ % 3)) for round_ in range(10)]
+    return run(label, times, exit_codes=exit_codes).model_copy(update={"series": series})
+
+
+def width(interval) -> float:
+    return (interval.high - interval.low) / interval.value
+
+
+def test_rounds_of_commands_in_turn_are_resampled_together():
+    apart = compare_runs(drifting("A", 1.0, ""), drifting("B", 0.95, ""))
+    in_turn = compare_runs(drifting("A", 1.0, "x"), drifting("B", 0.95, "x"))
+    assert not apart.in_rounds and in_turn.in_rounds
+    assert apart.speedup.value == in_turn.speedup.value == pytest.approx(1 / 0.95)
+    assert width(apart.speedup) > 0.2 and width(apart.greenup) > 0.2
+    assert width(in_turn.speedup) < 0.001 and width(in_turn.greenup) < 0.001
+    assert apart.rank_tests.time_p > 0.1 and in_turn.rank_tests.time_p == pytest.approx(4 / 2**10)
+    assert "undecided" in apart.outcome and in_turn.category is not None
+
+
+def test_few_rounds_for_many_tests_are_not_compared_one_by_one():
+    pairs = [(drifting(f"A{i}", 1.0, "x"), drifting(f"B{i}", 0.95, "x")) for i in range(13)]
+    assert {found.rank_tests.method for found in compare_pairs(pairs)} == {"Mann-Whitney"}
+    assert {found.rank_tests.method for found in compare_pairs(pairs[:12])} == {"signed-rank"}
+
+
+@pytest.mark.parametrize("other", [{"series": "y"}, {"series": "x", "exit_codes": (0, 0, 1)}])
+def test_runs_of_other_rounds_are_independent(other):
+    found = compare_runs(drifting("A", 1.0, "x"), drifting("B", 0.95, **other))
+    assert not found.in_rounds and width(found.speedup) > 0.2
+
+
+def test_all_pairs_of_a_page_are_one_family():
+    pairs = [(run(f"A{i}"), run(f"B{i}", faster(TIMES, 1.006), start=SOON)) for i in range(8)]
+    alone = compare_runs(*pairs[0]).rank_tests.time_p
+    together = [found.rank_tests.time_p for found in compare_pairs(pairs)]
+    assert together == pytest.approx([min(1.0, 8 * alone)] * 8)
+    assert compare_all(pairs[0][0], [pairs[0][1]])[0].rank_tests.time_p == alone

@@ -49,6 +49,13 @@ def test_a_failing_repeat_does_not_stop_the_others(lull: Lull) -> None:
     assert [repeat.exit_code for repeat in record.read(lull.folder / "r").repeats] == [5, 0, 0]
 
 
+@pytest.mark.parametrize(("runs", "words"), [(1, "1 run"), (5, "5 runs"), (6, "")])
+def test_too_few_runs_for_an_interval_say_how_many_it_takes(lull: Lull, runs: int, words: str) -> None:
+    done = lull.run("measure", "--runs", str(runs), "--out", "r", "true")
+    line = f"lull: no interval by {words}: it takes 6, and --runs 10 is recommended"
+    assert (line in done.stderr.splitlines()) == bool(words), done.stderr
+
+
 def test_options_after_the_command_are_its_own(lull: Lull) -> None:
     done = lull.run("measure", "--out", "r", "echo", "--runs", "7", "--help")
     assert done.stdout == "--runs 7 --help\n"

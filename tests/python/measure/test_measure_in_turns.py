@@ -45,6 +45,8 @@ def test_commands_take_turns_and_are_compared(lull: Lull) -> None:
     first, second = record.read(lull.folder / "both" / "a"), record.read(lull.folder / "both" / "bee")
     assert (len(first.repeats), len(second.repeats)) == (6, 6)
     assert first.factors == {"size": 1}
+    assert first.series == second.series != ""
+    assert json.loads(lull.run("compare", "both/a", "both/bee", "--json").stdout)[0]["in_rounds"]
     assert "bee against a" in done.stderr
     assert "alternate them" not in done.stderr
 

@@ -145,3 +145,31 @@ def test_the_interval_of_many_runs_holds_the_shifts_that_the_test_would_not_reje
 @given(st.integers(1, 130), st.integers(1, 130))
 def test_ends_left_out_are_of_the_differences_there_are(first: int, second: int) -> None:
     assert -1 <= ranks._left_out(first, second, 0.025) <= (first * second - 1) // 2
+
+
+def test_signed_ranks_without_ties_are_scipys_exact_ones():
+    for candidate in (FASTER, LATER, [t * (1 + 0.01 * (-1) ** i * i) for i, t in enumerate(TIMES, 1)]):
+        expected = reference.wilcoxon(np.log(candidate) - np.log(TIMES), method="exact").pvalue
+        assert ranks.signed_rank(TIMES, candidate) == pytest.approx(expected, rel=1e-9)
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=8))
+def test_signed_ranks_with_ties_count_every_choice_of_signs(shifts):
+    pairs = [(1.0, 2.0**shift) for shift in shifts]  # whose logarithms tie exactly
+    sizes = [abs(shift) for shift in shifts if shift]
+    places = [sum(v < w for v in sizes) + (sum(v == w for v in sizes) + 1) / 2 for w in sizes]
+    sums = [sum(chosen) for n in range(len(places) + 1) for chosen in itertools.combinations(places, n)]
+    reached = sum(place for place, shift in zip(places, filter(None, shifts), strict=True) if shift > 0)
+    tails = [sum(s <= reached for s in sums), sum(s >= reached for s in sums)]
+    assert ranks.signed_rank(*zip(*pairs, strict=True)) == pytest.approx(min(1.0, 2 * min(tails) / len(sums)))
+
+
+def test_signed_ranks_of_many_pairs_are_scipys_asymptotic_ones():
+    shifts = np.random.default_rng(5).normal(0.1, 1, 300)
+    expected = reference.wilcoxon(shifts, method="asymptotic", correction=False).pvalue
+    assert ranks.signed_rank(np.ones(300), np.exp(shifts)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_signed_ranks_reach_their_least_p_and_one():
+    assert ranks.signed_rank(TIMES, FASTER) == ranks.smallest_p_of_rounds(len(TIMES)) == 2 / 2**8
+    assert ranks.signed_rank(TIMES, TIMES) == 1.0

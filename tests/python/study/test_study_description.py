@@ -13,10 +13,19 @@ from lull.present.runs_progress import in_words
 from lull.record import EnergyKind
 from lull.study.kind import Request
 from lull.study.kinds import KINDS, read_study, run_study, study_kind
-from lull.study.runs.claims import DOES_NOT, REPRODUCES, UNDECIDED, ObservedRatio, StudyComparison, find, judge
+from lull.study.runs.claims import (
+    DOES_NOT,
+    REPRODUCES,
+    UNDECIDED,
+    ObservedRatio,
+    StudyComparison,
+    find,
+    judge,
+    wire_over_node,
+)
 from lull.study.runs.description import Check, PaperResult, StudyOfRuns
 from lull.study.runs.points import Places, all_points, pairs
-from records import run
+from records import TIMES, run
 
 MINIMAL = """
 title = "t"
@@ -276,3 +285,12 @@ def test_a_claim_about_points_outside_the_matrix_cannot_be_told() -> None:
 
 def test_durations_are_said_as_a_person_does() -> None:
     assert [in_words(s) for s in (5.2, 130, 9000)] == ["about 5 s", "about 2 min", "about 2.5 h"]
+
+
+def test_energy_on_the_wire_has_an_interval_only_from_enough_runs() -> None:
+    few, enough = (wire_over_node(run("A", times, wire_bytes=1 << 40), None) for times in (TIMES[:5], TIMES))
+    assert few is not None and few.low is None and few.high is None
+    assert enough is not None and enough.low is not None and enough.high is not None
+    energies = [run("A", [time], wire_bytes=1 << 40) for time in TIMES]
+    ratios = [found.value for one in energies if (found := wire_over_node(one, None)) is not None]
+    assert min(ratios) < enough.low < enough.value < enough.high < max(ratios)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from lull.comparison.compare import in_rounds
 from lull.comparison.measures import measures, ratio_if_positive
 from lull.comparison.quantity import quantity
 from lull.record import Domain, EnergyKind, Run, weakest
@@ -104,16 +107,18 @@ def look(check: Check, one: StudyComparison, region: str | None) -> ObservedRati
 
 def of_metric(one: StudyComparison, metric: str, region: str | None) -> ObservedRatio | None:
     """A metric of the candidate over that of the baseline: the ratio of medians with its interval."""
+    sides = [quantity(run, region=region) for run in (one.candidate, one.baseline)]
+    streams = (0, 0 if in_rounds(*sides) else 1)
     candidate, baseline = (
-        measures(quantity(run, region=region), seed=bootstrap.SEED, stream=stream, metrics=[metric])
-        for stream, run in enumerate((one.candidate, one.baseline))
+        measures(side, seed=bootstrap.SEED, stream=stream, metrics=[metric])
+        for side, stream in zip(sides, streams, strict=True)
     )
     found = ratio_if_positive(candidate, baseline, metric)
     return None if found is None else ObservedRatio(found.value, found.low, found.high, None)
 
 
 def wire_over_node(run: Run, region: str | None) -> ObservedRatio | None:
-    """Energy on the wire over the energy of the nodes: the median over repeats, with the least and the greatest."""
+    """Energy on the wire over the energy of the nodes: the median over repeats, with its interval if they suffice."""
     ratios: list[float] = []
     kinds: list[EnergyKind] = []
     for repeat in run.succeeded:
@@ -127,7 +132,11 @@ def wire_over_node(run: Run, region: str | None) -> ObservedRatio | None:
         kinds += [wire.energy.kind, node.energy.kind]
     if not ratios:
         return None
-    return ObservedRatio(median(ratios), min(ratios), max(ratios), weakest(kinds))
+    value = median(ratios)
+    found = bootstrap.Interval(value)
+    if len(ratios) >= bootstrap.runs_for_interval():
+        found = bootstrap.percentile_interval(value, bootstrap.resampled_medians(np.reshape(ratios, (-1, 1)))[:, 0])
+    return ObservedRatio(found.value, found.low, found.high, weakest(kinds))
 
 
 def _is_about(check: Check, one: StudyComparison) -> bool:

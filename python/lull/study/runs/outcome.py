@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull import record
-from lull.comparison.compare import compare_runs
+from lull.comparison.compare import compare_pairs
 from lull.comparison.describe import ratios
 from lull.comparison.result import Comparison
 from lull.present.document import Document, Line, Note, Part
@@ -47,15 +47,15 @@ def outcome_of(study: StudyOfRuns, points: Sequence[Point], folder: Path) -> Out
         LullError: A record cannot be read, or two cannot be compared.
     """
     runs = {point.name: record.read(folder / point.name) for point in points}
+    wanted = [(comparison, *pair) for comparison in study.compare for pair in pairs(study, comparison)]
+    sides = [(runs[point_name(baseline)], runs[point_name(candidate)]) for _, _, baseline, candidate in wanted]
     compared, listed = [], []
-    for comparison in study.compare:
-        for fixed, baseline, candidate in pairs(study, comparison):
-            first, second = runs[point_name(baseline)], runs[point_name(candidate)]
-            found = compare_runs(first, second, region=study.measure.region, per=study.measure.per)
-            varying = {name: value for name, value in fixed.items() if len(study.factors[name]) > 1}
-            compared.append(StudyComparison(comparison.name, fixed, factors_in_words(varying), found, first, second))
-            if comparison.listed:
-                listed.append(compared[-1])
+    found = compare_pairs(sides, region=study.measure.region, per=study.measure.per)
+    for (comparison, fixed, _, _), (first, second), one in zip(wanted, sides, found, strict=True):
+        varying = {name: value for name, value in fixed.items() if len(study.factors[name]) > 1}
+        compared.append(StudyComparison(comparison.name, fixed, factors_in_words(varying), one, first, second))
+        if comparison.listed:
+            listed.append(compared[-1])
     return Outcome(
         rows=[(f"{one.name}: {one.where}" if one.where else one.name, one.comparison) for one in listed],
         curves=[plot_of(one, f"curves-{place}") for place, one in enumerate(families(study, runs), 1)],

@@ -231,7 +231,8 @@ def run_of(study: StudyOfRuns, point: Point, state: ExperimentState) -> tuple[re
         settings = checked_settings()
         rate = study.measure.hz or float(settings["LULL_METER_HZ"])
         meter = Meter(record.this_host().node, rate)
-        run = compose_run(point.name, point.command, meter, rate, settings, repeats, point.factors)
+        series = state.conditions.series if state.conditions is not None else ""
+        run = compose_run(point.name, point.command, meter, rate, settings, repeats, point.factors, series=series)
     return run, samples
 
 
