@@ -17,7 +17,7 @@ from lull.job.launchers import find_place
 from lull.measurement import launched
 from lull.measurement.command import Command
 from lull.measurement.command_file import read_commands
-from lull.measurement.precision import Precision
+from lull.measurement.precision import MOST_RUNS, Precision
 from lull.measurement.series import Target
 from lull.measurement.session import SessionRequest, measure_commands
 from lull.measurement.turns import Plan
@@ -25,8 +25,6 @@ from lull.present.messages import say
 from lull.record.append import appending, check_same
 from lull.record.new_folder import default_folder
 from lull.statistics import bootstrap
-
-MOST_RUNS = 100
 
 
 @click.command(

@@ -16,6 +16,8 @@ from lull.record import Domain, Repeat, succeeded
 from lull.record.totals import over_nodes
 from lull.statistics import bootstrap
 
+MOST_RUNS = 100  # the most runs by default
+
 
 @dataclass(frozen=True)
 class Precision:

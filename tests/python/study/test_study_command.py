@@ -259,6 +259,17 @@ def test_the_results_of_another_kind_of_study_are_removed_or_moved_aside(study: 
     assert not left_by_others(out)
 
 
+@pytest.mark.parametrize(("until", "runs", "words"), [(100000, 6, ""), (1e-9, 7, "7 runs, the most allowed")])
+def test_rounds_go_on_until_every_interval_is_narrow(study: Lull, until: float, runs: int, words: str) -> None:
+    more = f"runs = 3\nuntil_ci = {until}\nmax_runs = 7"
+    (study.folder / "small.toml").write_text(STUDY.replace("runs = 3", more).replace("measure.runs = 2", ""))
+    done = study.run("study", "./small.toml", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert words in done.stderr
+    out = study.folder / "results" / "study-small-quick"
+    assert [len(record.read(out / name).repeats) for name in points(out)] == [runs, runs]
+
+
 def test_two_at_once_in_one_folder_are_refused(study: Lull) -> None:
     process = study.start("study", "./small.toml")
     assert wait_until((study.folder / "order").exists)

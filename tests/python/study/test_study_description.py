@@ -98,6 +98,8 @@ def test_a_comparison_is_made_for_each_value_of_what_is_held_fixed(tmp_path: Pat
         ("size = [1, 2.5]", "here = [1]", "the placeholder here has another meaning"),
         ('title = "t"', "title = ", "it is not TOML"),
         ("[factors]", "[measure]\nruns = 0\n[factors]", "measure.runs"),
+        ("[factors]", "[measure]\nmax_runs = 9\n[factors]", "max_runs is for until_ci"),
+        ("[factors]", "[measure]\nuntil_ci = 2\nmax_runs = 5\n[factors]", "max_runs = 5 is too few: until_ci takes 10"),
         ("[factors]", "[quick.measure]\nrnus = 5\n[factors]", "no key 'rnus' here, did you mean runs?"),
         (
             "[factors]",

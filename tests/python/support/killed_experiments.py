@@ -38,6 +38,8 @@ command = ["{here}/counts", "{side}"]
 side = ["a", "b"]
 [measure]
 runs = RUNS
+until_ci = 1e-9
+max_runs = MOST
 warmup = 0
 [[compare]]
 name = "sides"
@@ -142,7 +144,7 @@ def _recorded(folder: Path, runs: int) -> None:
 
 def _study(folder: Path, runs: int) -> None:
     _counting(folder, runs)
-    (folder / "s.toml").write_text(STUDY.replace("RUNS", str(runs)))
+    (folder / "s.toml").write_text(STUDY.replace("RUNS", str(runs)).replace("MOST", str(runs + 1)))
 
 
 def _simulations(folder: Path, _: int) -> None:

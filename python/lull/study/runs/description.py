@@ -7,7 +7,7 @@ command              the program and its arguments, with {placeholders}
 [factors]            placeholder -> list of values; the points are all their combinations
 [values.F.V]         the meaning of value V of factor F: args, which replace {F}, and env; default: the text of V
 [prepare.X]          makes an input before the first run: command and name of its output, used as {prepared:X}
-[measure]            runs, warmup, hz, and the region and the metric by which points are compared
+[measure]            runs, or the precision until which to run; warmup, hz, region and metric of comparisons
 [quick]              other factors, parameters and measure for --quick
 [[exclude]]          combinations of values that are not points
 [[compare]]          a baseline and a candidate, for each value of other factors
@@ -24,6 +24,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from lull.measurement.precision import MOST_RUNS, Precision
 from lull.study.file import Name, Paper, Study, StudyTable, Value, nearest
 
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)(?::([\w.-]+))?\}")
@@ -56,9 +57,27 @@ class Measure(StudyTable):
 
     runs: int = Field(default=10, ge=1)
     warmup: int = Field(default=1, ge=0)
+    until_ci: float | None = Field(
+        default=None, gt=0
+    )  # more runs, until the intervals of all points are within ±this %
+    max_runs: int | None = Field(default=None, ge=1)  # the most runs with `until_ci`; None: 100
     hz: float | None = Field(default=None, ge=0.1, le=100)
     region: str | None = None  # compare the time and energy of this region instead of whole runs
     per: str | None = None  # divide them by this metric
+
+    @model_validator(mode="after")
+    def _reaches_an_interval(self) -> Self:
+        precision = self.precision
+        if precision is None and self.max_runs is not None:
+            raise ValueError("max_runs is for until_ci: without it, every point has `runs` runs")
+        if precision is not None and precision.most < precision.first_look:
+            raise ValueError(f"max_runs = {precision.most} is too few: until_ci takes {precision.first_look} runs")
+        return self
+
+    @property
+    def precision(self) -> Precision | None:
+        """When there are enough runs; None: after `runs`."""
+        return None if self.until_ci is None else Precision(self.until_ci, self.runs, self.max_runs or MOST_RUNS)
 
 
 class Quick(StudyTable):

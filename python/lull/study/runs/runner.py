@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from lull.experiment.interleave import Turn, interleaved, take_turns
 from lull.experiment.repeats import keep_repeat, load_repeats
 from lull.experiment.state import ExperimentState
 from lull.hosts.virtual import Link, as_environment, hosts_there, virtual_hosts
+from lull.measurement.precision import Precision, is_reached
+from lull.measurement.precision import words as words_of_widths
 from lull.measurement.repeat import MeasuredRepeat, compose_run, measure_repeat
 from lull.meter.meter import Meter
 from lull.present.runs_progress import RunsProgress
@@ -137,10 +140,33 @@ def run_points(study: StudyOfRuns, points: list[Point], state: ExperimentState, 
     def wanted(point: Point, index: int) -> bool:
         return point in waiting if index < 0 else not state.has(point.name, index)
 
-    turns = list(interleaved(points, range(-warmup, runs), study.seed, wanted=wanted))
-    run_turns(turns, lambda turn: run_once(study, turn.of, turn.number, state, interrupts), state, interrupts)
+    def run(rounds: Iterable[int]) -> None:
+        turns = list(interleaved(points, rounds, study.seed, wanted=wanted))
+        run_turns(turns, lambda turn: run_once(study, turn.of, turn.number, state, interrupts), state, interrupts)
+
+    run(range(-warmup, runs))
+    if study.measure.precision is not None:
+        _run_until(study.measure.precision, points, state, lambda number: run([number]))
     for point in points:
         write_record(study, point, state)
+
+
+def _run_until(
+    precision: Precision, points: Sequence[Point], state: ExperimentState, run: Callable[[int], None]
+) -> None:
+    """Run more rounds, each of all points, until the intervals of all are narrow enough or the runs are the most."""
+    for number in range(precision.least, precision.most + 1):
+        repeats = {point.name: load_repeats(state, point.name, number)[0] for point in points}
+        wide = [name for name, of in repeats.items() if not is_reached(precision, of)]
+        if not wide:
+            return
+        if number < precision.most:
+            run(number)
+    for name in wide:
+        words = (
+            f"{name}: {precision.most} runs, the most allowed, but an interval is wider than ±{precision.percent:g} %"
+        )
+        print(f"lull: {words} ({words_of_widths(repeats[name])})", file=sys.stderr)
 
 
 def run_turns(
@@ -226,7 +252,10 @@ def run_of(study: StudyOfRuns, point: Point, state: ExperimentState) -> tuple[re
     Raises:
         LullError: A repeat is damaged.
     """
-    repeats, samples = load_repeats(state, point.name, study.measure.runs)
+    runs = study.measure.runs
+    while study.measure.precision is not None and state.has(point.name, runs):
+        runs += 1
+    repeats, samples = load_repeats(state, point.name, runs)
     with environment(point.env):
         settings = checked_settings()
         rate = study.measure.hz or float(settings["LULL_METER_HZ"])
