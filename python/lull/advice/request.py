@@ -25,11 +25,11 @@ from lull.experiment.conditions import identified
 from lull.experiment.state import ExperimentState
 from lull.experiment.unfinished import Wanted, find_unfinished
 from lull.measurement.command import Command
-from lull.measurement.messages import say
 from lull.measurement.series import conditions_of
 from lull.model.machine import HERE, Machine, kept_machine, read_machine
 from lull.prediction import request as prediction
 from lull.prediction.program import names_record, names_traces
+from lull.present.messages import say
 from lull.record.new_folder import check_free, default_folder
 
 FILE: Final = "advice.json"
