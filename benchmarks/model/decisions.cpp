@@ -95,7 +95,9 @@ int main(int count, char** words) {
     return found ? found->ns_per_item : 0;
   });
   time("direct", "again", decisions_again, rounds, [&](int i) {
-    return break_even_items({.empty_phase_ns = 10'000.0 + i % 1000, .barrier_ns = 2000, .ns_per_direct_item = 100}, 20);
+    return budget_of_direct_phase({.empty_phase_ns = 10'000.0 + i % 1000, .barrier_ns = 2000, .ns_per_near_item = 100},
+                                  20)
+        .whole;
   });
   const output_machine nodes{.nodes = 14, .cores = 24, .costs = known.output};
   const std::vector<output_way> ways = ways_of(nodes);

@@ -87,9 +87,7 @@ class aggregator : detail::same_cpp_abi {
   static void apply(void* self, const detail::batch& items);
 
   Handler handler_;
-  // Items that may take the direct path: now, and at the begin of the phase.
-  std::uint64_t direct_left_ = 0, direct_limit_ = 0;
-  bool began_direct_ = false;
+  detail::direct_items direct_;
   aggregate_options options_;
   detail::channels channels_;
 };

@@ -78,10 +78,46 @@ LULL_API bool is_addressed(const aggregation* a) noexcept;                // ite
 LULL_API void make_room(aggregation* a, int pe, std::size_t item_bytes);  // std::length_error
 LULL_API void advance(aggregation* a);
 LULL_API void finish(aggregation* a);                                     // with its replies
-LULL_API std::uint64_t direct_path_limit(const aggregation* a) noexcept;  // items a phase may begin with; 0: none
-LULL_API void leave_direct_path(aggregation* a);                          // a phase has reached that limit
-LULL_API void finish_direct_phase(aggregation* a, std::uint64_t items);   // a phase that began on the direct path
+// What the items of a phase on the direct path may cost more than buffers, and the price of one by its PE.
+struct direct_path_budget {
+  std::uint64_t left;  // 0: the phase begins with buffers
+  const std::uint32_t* prices;
+};
+LULL_API direct_path_budget begin_of_phase(aggregation* a);
+LULL_API void leave_direct_path(aggregation* a);  // the budget is spent
+// A phase that began on the direct path: the items that took it, and the sum of their prices.
+LULL_API void finish_direct_phase(aggregation* a, std::uint64_t items, std::uint64_t spent);
 LULL_API aggregate_statistics statistics_of(const aggregation* a) noexcept;
+
+// The direct path of one phase after the other.
+class direct_items {
+ public:
+  void begin_phase(aggregation* a) {
+    now_ = begin_of_phase(a);
+    whole_ = now_.left;
+    items_ = 0;
+  }
+  [[nodiscard]] bool began() const { return whole_ != 0; }
+  [[nodiscard]] bool open() const { return now_.left != 0; }
+  // Whether the next item, for `pe`, takes it. Once one does not, no other of the phase does. Call while open().
+  [[nodiscard]] bool take(aggregation* a, int pe) {
+    const std::uint32_t price = now_.prices[pe];
+    if (price >= now_.left) {
+      now_.left = 0;
+      leave_direct_path(a);
+      return false;
+    }
+    now_.left -= price;
+    ++items_;
+    return true;
+  }
+  // Ends a phase that began().
+  void finish(aggregation* a) { finish_direct_phase(a, items_, whole_ - now_.left); }
+
+ private:
+  direct_path_budget now_{};
+  std::uint64_t whole_ = 0, items_ = 0;
+};
 
 // Owns an aggregation and writes items to it.
 class channels : public item_writer<aggregation> {

@@ -18,11 +18,8 @@ inline aggregator<Item, Handler>::aggregator(items_of<Item>, Handler handler, co
 template <class Item, class Handler>
 inline void aggregator<Item, Handler>::push(const Item& item, int pe) {
   if constexpr (has_direct)
-    if (direct_left_ != 0) [[unlikely]] {
-      handler_.direct(item, pe);
-      if (--direct_left_ == 0) detail::leave_direct_path(channels_.aggregation());
-      return;
-    }
+    if (direct_.open()) [[unlikely]]
+      if (direct_.take(channels_.aggregation(), pe)) return handler_.direct(item, pe);
   channels_.push(item, pe);
 }
 
@@ -31,7 +28,7 @@ template <class Make>
 inline void aggregator<Item, Handler>::push_each(std::size_t count, Make&& make) {
   std::size_t done = 0;
   if constexpr (has_direct)
-    for (; done < count && direct_left_ != 0; ++done) {
+    for (; done < count && direct_.open(); ++done) {
       const auto& [item, pe] = make(done);
       push(item, static_cast<int>(pe));
     }
@@ -51,8 +48,8 @@ inline void aggregator<Item, Handler>::advance() {
 
 template <class Item, class Handler>
 inline void aggregator<Item, Handler>::done() {
-  if (began_direct_)
-    detail::finish_direct_phase(channels_.aggregation(), direct_limit_ - direct_left_);
+  if (direct_.began())
+    direct_.finish(channels_.aggregation());
   else
     detail::finish(channels_.aggregation());
   if constexpr (has_finish) handler_.finish();
@@ -80,10 +77,7 @@ inline detail::aggregation_request aggregator<Item, Handler>::request(const aggr
 
 template <class Item, class Handler>
 inline void aggregator<Item, Handler>::begin_phase() {
-  if constexpr (has_direct) {
-    direct_limit_ = direct_left_ = detail::direct_path_limit(channels_.aggregation());
-    began_direct_ = direct_limit_ != 0;
-  }
+  if constexpr (has_direct) direct_.begin_phase(channels_.aggregation());
 }
 
 template <class Item, class Handler>
@@ -92,7 +86,7 @@ inline void aggregator<Item, Handler>::apply(void* self, const detail::batch& it
   auto& me = *static_cast<aggregator*>(self);
   using codec = detail::item_codec<Addressed>;
   if constexpr (has_direct)
-    if (me.began_direct_) [[unlikely]]
+    if (me.direct_.began()) [[unlikely]]
       return codec::template each<Item>(items, [&](const Item& item) { me.handler_.direct(item, shmem_my_pe()); });
   codec::template each<Item>(items, me.handler_);
 }

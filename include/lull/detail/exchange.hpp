@@ -75,11 +75,8 @@ class exchange : same_cpp_abi {
 
   void get(const Request& request, int pe, std::uint32_t index) {
     if constexpr (has_direct)
-      if (direct_left_ != 0) [[unlikely]] {
-        receive_(index, handler_.direct(request, pe));
-        if (--direct_left_ == 0) leave_direct_path(requests_.aggregation());
-        return;
-      }
+      if (direct_.open()) [[unlikely]]
+        if (direct_.take(requests_.aggregation(), pe)) return receive_(index, handler_.direct(request, pe));
     if (route_.ordered) {
       requests_.template push_as<false>(request, pe);  // first: it may wait, and handle replies to earlier requests
       outstanding& to = outstanding_[static_cast<std::size_t>(pe)];
@@ -92,8 +89,8 @@ class exchange : same_cpp_abi {
   template <class Make>
   void get_each(std::size_t count, std::uint32_t first, Make& make) {
     std::size_t done = 0;
-    if (!route_.ordered || began_direct_)
-      for (; done < count && (!route_.ordered || direct_left_ != 0); ++done) {
+    if (!route_.ordered || direct_.began())
+      for (; done < count && (!route_.ordered || direct_.open()); ++done) {
         const auto& [request, pe] = make(done);
         get(request, static_cast<int>(pe), first + static_cast<std::uint32_t>(done));
       }
@@ -108,8 +105,8 @@ class exchange : same_cpp_abi {
   }
   void advance() { detail::advance(requests_.aggregation()); }
   void done() {
-    if (began_direct_)
-      finish_direct_phase(requests_.aggregation(), direct_limit_ - direct_left_);
+    if (direct_.began())
+      direct_.finish(requests_.aggregation());
     else
       finish(requests_.aggregation());
     if (route_change_due(requests_.aggregation())) [[unlikely]]
@@ -249,10 +246,7 @@ class exchange : same_cpp_abi {
   };
 
   void begin_phase() {
-    if constexpr (has_direct) {
-      direct_limit_ = direct_left_ = direct_path_limit(requests_.aggregation());
-      began_direct_ = direct_limit_ != 0;
-    }
+    if constexpr (has_direct) direct_.begin_phase(requests_.aggregation());
   }
 
   template <bool Addressed>
@@ -340,8 +334,7 @@ class exchange : same_cpp_abi {
 
   Handler handler_;
   Receive receive_;
-  std::uint64_t direct_left_ = 0, direct_limit_ = 0;
-  bool began_direct_ = false;
+  direct_items direct_;
   std::size_t reply_bytes_;
   aggregate_options requested_;
   exchange_route route_;

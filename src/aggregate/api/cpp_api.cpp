@@ -55,9 +55,11 @@ bool is_addressed(const aggregation* a) noexcept { return a->pipeline().items().
 void make_room(aggregation* a, int pe, std::size_t item_bytes) { a->make_room(pe, item_bytes); }
 void advance(aggregation* a) { a->advance(); }
 void finish(aggregation* a) { a->finish(); }
-std::uint64_t direct_path_limit(const aggregation* a) noexcept { return a->direct_path_limit(); }
+direct_path_budget begin_of_phase(aggregation* a) { return a->direct_path_budget(); }
 void leave_direct_path(aggregation* a) { a->leave_direct_path(); }
-void finish_direct_phase(aggregation* a, std::uint64_t items) { a->finish_direct_phase(items); }
+void finish_direct_phase(aggregation* a, std::uint64_t items, std::uint64_t spent) {
+  a->finish_direct_phase(items, spent);
+}
 aggregate_statistics statistics_of(const aggregation* a) noexcept { return a->statistics(); }
 std::size_t max_items_in_flight(const aggregation* a) noexcept { return a->max_items_in_flight(); }
 std::size_t max_item_bytes(const aggregation* a) noexcept { return a->pipeline().max_item_bytes(); }

@@ -44,6 +44,7 @@ struct hop_counts {
   std::uint64_t room = 0;                // bytes of items that these buffers could have held
   std::uint64_t inter_node_buffers = 0;  // of these, to other nodes
   std::uint64_t inter_node_bytes = 0;
+  std::uint64_t inter_node_items = 0;  // of the items, to other nodes
   hop_counts& operator+=(const hop_counts& other) { return add_fields(*this, other); }
 };
 
@@ -106,7 +107,11 @@ class hop {
   // number of a channel here is filled only by the thread that handles that channel's requests; a flush skips it then.
   virtual void share_channels(hop* replies) { (void)replies; }
   [[nodiscard]] const hop_counts& counts() const { return counts_; }
-  [[nodiscard]] virtual std::uint64_t waiting_items() const = 0;  // in open buffers
+  struct waiting {
+    std::uint64_t all = 0, inter_node = 0;  // those in channels to other nodes
+  };
+  [[nodiscard]] virtual waiting waiting_items() const = 0;  // in open buffers
+  [[nodiscard]] virtual bool reaches_other_nodes() const = 0;
   // The most items that any PE pushed in the phase that is over.
   [[nodiscard]] std::uint64_t most_pushed() const { return most_pushed_.load(std::memory_order_relaxed); }
 

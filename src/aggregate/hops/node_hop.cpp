@@ -150,6 +150,7 @@ std::size_t node_hop::append(std::size_t channel, std::span<const std::byte> ite
     std::memcpy(out.buffers + buffer % sizes_.per_channel * sizes_.inter_node_bytes + sizeof(buffer_header) + taken,
                 items.data(), bytes);
     counts_.items += items_.count(bytes);
+    counts_.inter_node_items += items_.count(bytes);
     written(out, buffer, bytes);
     return bytes;
   }
@@ -309,10 +310,10 @@ void node_hop::reopen() {
   most_pushed_.store(0, std::memory_order_relaxed);
 }
 
-std::uint64_t node_hop::waiting_items() const {
+hop::waiting node_hop::waiting_items() const {
   std::uint64_t items = 0;
   for (std::size_t channel = 0; channel < out_.size(); ++channel) items += items_.count(bytes_in_chunk(channel));
-  return items;
+  return {.all = items, .inter_node = items};
 }
 
 }  // namespace lull::aggregate

@@ -38,7 +38,8 @@ class node_hop final : public hop {
   std::size_t close(std::size_t from_channel) override;
   [[nodiscard]] bool over() const override;
   void reopen() override;
-  [[nodiscard]] std::uint64_t waiting_items() const override;
+  [[nodiscard]] waiting waiting_items() const override;
+  [[nodiscard]] bool reaches_other_nodes() const override { return true; }
 
  private:
   struct control;        // of a channel, in its owner's memory, followed by one word per buffer

@@ -207,6 +207,7 @@ void pe_hop::send_buffer(std::size_t channel, const std::uint64_t* pushed) {
     world_.memory().bell_of(out.to).ring();
   } else {
     ++counts_.inter_node_buffers;
+    counts_.inter_node_items += count;
     counts_.inter_node_bytes += sizeof header + left.bytes;
     // The staging buffer is not written again before the target has consumed it.
     world_.transfers().put_signal(
@@ -306,11 +307,19 @@ void pe_hop::reopen() {
   most_pushed_.store(0, std::memory_order_relaxed);
 }
 
-std::uint64_t pe_hop::waiting_items() const {
-  std::uint64_t items = 0;
-  for (std::size_t channel = 0; channel < out_.size(); ++channel)
-    if (out_[channel].open) items += items_.count(out_[channel].filled + written(channel));
+hop::waiting pe_hop::waiting_items() const {
+  waiting items;
+  for (std::size_t channel = 0; channel < out_.size(); ++channel) {
+    if (!out_[channel].open) continue;
+    const std::size_t here = items_.count(out_[channel].filled + written(channel));
+    items.all += here;
+    if (!out_[channel].intra_node) items.inter_node += here;
+  }
   return items;
+}
+
+bool pe_hop::reaches_other_nodes() const {
+  return std::ranges::any_of(out_, [](const outgoing& out) { return !out.intra_node; });
 }
 
 }  // namespace lull::aggregate

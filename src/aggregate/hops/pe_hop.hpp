@@ -42,7 +42,8 @@ class pe_hop final : public hop {
   [[nodiscard]] bool over() const override;
   void reopen() override;
   void share_channels(hop* replies) override;
-  [[nodiscard]] std::uint64_t waiting_items() const override;
+  [[nodiscard]] waiting waiting_items() const override;
+  [[nodiscard]] bool reaches_other_nodes() const override;
 
  private:
   struct alignas(64) line {

@@ -82,6 +82,7 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
     const auto least = std::ranges::min_element(plan_.routes, {}, [](const auto& r) { return r.found.ns_per_phase; });
     phases_.allow_direct_path(
         {.gets = replies_ != nullptr,
+         .item_bytes = wanted.item_bytes,
          .ns_per_item = ways * plan_.ns_per_item,
          .ns_per_phase = ways * plan_.ns_per_phase,
          .measured_ns_per_phase = plan_.may_change ? ways * end_ns
@@ -236,8 +237,16 @@ std::unique_ptr<history> aggregation::give_history() {
   return std::move(history_);
 }
 
-void aggregation::finish_direct_phase(std::uint64_t items) {
-  if (!phases_.finish_direct_phase(items))
+detail::direct_path_budget aggregation::direct_path_budget() {
+  const model::direct_budget now = phases_.direct_path_budget();
+  if (now.whole != 0 && direct_prices_.empty())
+    for (int pe = 0; pe < world_.pes(); ++pe)
+      direct_prices_.push_back(world_.places().shares_memory(pe_id{pe}) ? now.near : now.far);
+  return {now.whole, direct_prices_.data()};
+}
+
+void aggregation::finish_direct_phase(std::uint64_t items, std::uint64_t spent) {
+  if (!phases_.finish_direct_phase(items, spent))
     finish();
   else if (history_->route)
     history_->last_phase_ended_ns = now_ns();

@@ -42,9 +42,9 @@ class aggregation {
   bool try_finish() { return phases_.try_finish(); }  // a step that does not wait; true: the phase is over
   [[nodiscard]] bool can_go_on() const { return phases_.can_go_on(); }
 
-  [[nodiscard]] std::uint64_t direct_path_limit() const { return phases_.direct_path_limit(); }
+  [[nodiscard]] detail::direct_path_budget direct_path_budget();
   void leave_direct_path() { phases_.leave_direct_path(); }
-  void finish_direct_phase(std::uint64_t items);
+  void finish_direct_phase(std::uint64_t items, std::uint64_t spent);
 
   // For threads with chunks of their own (producer.hpp).
   producer& producer_comes();  // std::logic_error in a program that has no threads
@@ -88,6 +88,7 @@ class aggregation {
   std::vector<std::unique_ptr<producer>> producers_;     // under filling()
   std::atomic<std::int64_t> last_flush_ns_{0};           // by the thread on duty
   std::unique_ptr<history> history_;
+  std::vector<std::uint32_t> direct_prices_;  // by PE; empty before the first phase that begins directly
 };
 
 }  // namespace detail

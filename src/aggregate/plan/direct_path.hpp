@@ -2,6 +2,10 @@
 //
 // All PEs begin such a phase together. One that finds it too large leaves the mode and says so to all, before it
 // arrives at the barrier; those that wait there already see that somebody left.
+//
+// How many items suit the direct path depends on where they go: a store or an atomic in shared memory costs some
+// nanoseconds, a message to another node microseconds. So a phase has a budget, what it saves at its end, and each item
+// has the price by which it is dearer than in a buffer.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -21,18 +25,19 @@ class direct_path {
   direct_path(const direct_path&) = delete;
   direct_path& operator=(const direct_path&) = delete;
 
-  // The number of items per PE at which the direct path costs as much as the buffers of a phase; 0: even one item costs
-  // more. `gets`: an item is a get, otherwise an atomic. The costs of an item and of a phase in buffers are predicted
-  // from the machine's constants, corrected by measurements made here (LULL_CHOOSE=auto). Collective, with the same
-  // result on every PE, and therefore constant.
+  // The budget of a phase. `gets`: an item is a get, otherwise an atomic, or a put if it has more than 8 bytes. The
+  // costs of an item and of a phase in buffers are predicted from the machine's constants, corrected by measurements
+  // made here (LULL_CHOOSE=auto). Collective, with the same result on every PE, and therefore constant.
   struct buffered {
     bool gets;
+    std::size_t item_bytes;
     double ns_per_item, ns_per_phase;
     double measured_ns_per_phase;
     double share_of_phase = 1;  // of both costs, for the route that costs least in short phases
   };
   // `known`: the costs found earlier, for another route.
-  [[nodiscard]] std::uint64_t limit(const buffered& other, const std::optional<model::direct_path_costs>& known);
+  [[nodiscard]] model::direct_budget budget(const buffered& other,
+                                            const std::optional<model::direct_path_costs>& known);
   [[nodiscard]] const model::direct_path_costs& costs() const { return known_; }
 
   // The phases of one kind, and the items of this PE in all of them.
@@ -50,7 +55,7 @@ class direct_path {
 
  private:
   struct shared_words;
-  [[nodiscard]] model::direct_path_costs measured(bool gets);
+  [[nodiscard]] model::direct_path_costs measured(bool gets, std::size_t item_bytes);
   void arrive();
   [[nodiscard]] bool all_arrived() const;
 

@@ -10,8 +10,8 @@ namespace lull::aggregate {
 void phases::allow_direct_path(const direct_path::buffered& other,
                                const std::optional<model::direct_path_costs>& known) {
   direct_ = std::make_unique<direct_path>(world_);
-  direct_limit_ = direct_->limit(other, known);
-  direct_now_ = direct_limit_ != 0;
+  budget_ = direct_->budget(other, known);
+  direct_now_ = budget_.whole != 0;
 }
 
 double phases::ns_of_empty(const std::function<void()>& finish, std::size_t warm_up, std::size_t measured) {
@@ -36,7 +36,7 @@ bool phases::try_finish() {
       if (!pipeline_.over(closed_ - 1)) return false;
       most_pushed_ = std::max(most_pushed_, pipeline_.most_pushed(closed_ - 1));
     } else {
-      most_pushed_ = pipeline_.pushed() - pushed_before_ + direct_here_;
+      most_pushed_ = pushed_in_phase();
     }
     if (!pipeline_.try_close(closed_, most_pushed_)) return false;
     ++closed_;
@@ -54,15 +54,23 @@ bool phases::can_go_on() const {
   return !replies_ || replies_->can_go_on();
 }
 
+std::uint64_t phases::pushed_in_phase() const {
+  const std::uint64_t buffered = pipeline_.pushed() - pushed_before_;
+  const std::uint64_t near = std::min(buffered, pipeline_.pushed_within_node() - pushed_within_node_before_);
+  const std::uint64_t price = spent_here_ + near * budget_.near + (buffered - near) * budget_.far;
+  return (buffered + direct_here_) | (price < budget_.whole ? 0 : too_many);
+}
+
 void phases::over(std::uint64_t most_pushed) {
   pipeline_.reopen();
   closed_ = 0;
   pushed_before_ = pipeline_.pushed();
-  most_of_the_last_ = most_pushed;
-  most_pushed_ = direct_here_ = 0;
+  pushed_within_node_before_ = pipeline_.pushed_within_node();
+  most_of_the_last_ = most_pushed & ~too_many;
+  most_pushed_ = direct_here_ = spent_here_ = 0;
   left_direct_ = false;
   ++seen_.all;
-  direct_now_ = most_pushed < direct_limit_;  // a PE that reaches the limit has left the direct path
+  if (budget_.whole != 0) direct_now_ = few_.next(most_pushed < too_many);
   clock_.end();
 }
 
@@ -75,15 +83,17 @@ void phases::leave_direct_path() {
   direct_->leave(seen_.all + 1);
 }
 
-bool phases::finish_direct_phase(std::uint64_t items) {
+bool phases::finish_direct_phase(std::uint64_t items, std::uint64_t spent) {
   seen_.direct_items += items;
   direct_here_ = items;
+  spent_here_ = spent;
   world_.transfers().quiet(world_.transfers().default_context());
   direct_->barrier(seen_.all + 1);
   if (direct_->somebody_left(seen_.all + 1)) return false;  // which it did before it arrived
-  direct_here_ = 0;
+  direct_here_ = spent_here_ = 0;
   ++seen_.all;
   ++seen_.direct;
+  direct_now_ = few_.next(true);
   if (replies_) ++replies_->seen_.all;
   return true;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -32,6 +33,7 @@ pipeline::pipeline(fabric::world& world, const plan& how, const item_format& ite
     else
       hops_.push_back(std::make_unique<pe_hop>(world, way, number, items_, how.sizes, to));
   }
+  passed_on_.assign(hops_.size(), 0);
   later_capacity_.assign(hops_.size(), std::numeric_limits<std::size_t>::max());
   for (std::size_t i = hops_.size() - 1; i > 0; --i) {
     later_capacity_[i - 1] = later_capacity_[i];
@@ -184,7 +186,7 @@ std::size_t pipeline::pass_on(void* self, const batch& items) {
     std::memcpy(way.at->next, at, bytes);
     way.at->next += bytes;
     at += bytes;
-    ++p.passed_on_;
+    ++p.passed_on_[way.hop];
   }
   return p.items_.count(static_cast<std::size_t>(at - items.items));
 }
@@ -253,8 +255,23 @@ void pipeline::reopen() {
 
 std::uint64_t pipeline::pushed() const {
   std::uint64_t items = threads_ ? threads_->counts().items : 0;
-  for (const auto& h : hops_) items += h->counts().items + h->waiting_items();
-  return items - passed_on_;
+  for (const auto& h : hops_) items += h->counts().items + h->waiting_items().all;
+  return items - std::accumulate(passed_on_.begin(), passed_on_.end(), std::uint64_t{0});
+}
+
+// Behind the last hop with channels between nodes, channels within the node hold items for their own PE. Elsewhere an
+// item may go on to another node.
+std::uint64_t pipeline::pushed_within_node() const {
+  std::uint64_t items = threads_ ? threads_->counts().items : 0;
+  for (std::size_t i = hops_.size(); i-- != 0;) {
+    const hop& h = *hops_[i];
+    const auto waiting = h.waiting_items();
+    const std::uint64_t all = h.counts().items + waiting.all,
+                        others = h.counts().inter_node_items + waiting.inter_node + passed_on_[i];
+    if (all > others) items += all - others;
+    if (h.reaches_other_nodes()) break;
+  }
+  return items;
 }
 
 hop_counts pipeline::counts() const {

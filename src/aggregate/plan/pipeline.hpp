@@ -96,6 +96,8 @@ class pipeline final {
   // Includes the exchange between threads in the counts, once it exists.
   void include(const thread_exchange* threads) { threads_ = threads; }
   [[nodiscard]] std::uint64_t pushed() const;  // items of this PE, since the beginning
+  // Of these, the ones that are known to be for PEs of this node. Asked before items are passed on in a phase.
+  [[nodiscard]] std::uint64_t pushed_within_node() const;
   [[nodiscard]] hop_counts counts() const;     // of all hops
 
  private:
@@ -128,7 +130,7 @@ class pipeline final {
   std::vector<first_channel> ways_;
   std::vector<cursor*> cursors_;
   std::size_t max_item_bytes_ = 0;
-  std::uint64_t passed_on_ = 0;  // items of others, since the beginning
+  std::vector<std::uint64_t> passed_on_;  // items of others, since the beginning, by the hop that they went on to
   const thread_exchange* threads_ = nullptr;
 };
 

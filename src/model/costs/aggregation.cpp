@@ -96,21 +96,32 @@ direct_path_costs predicted_direct_path(const machine& on, int pes, int pes_of_n
   const double message = elsewhere > 0 ? on.link.ns_per_message : 0;
   return {.empty_phase_ns = empty_phase_ns,
           .barrier_ns = here.ns_per_barrier + 2 * message,
-          .ns_per_direct_item = (1 - elsewhere) * here.ns_per_direct_item + elsewhere * (gets ? 2 : 1) * message};
+          .ns_per_near_item = here.ns_per_direct_item,
+          .ns_per_far_item = (gets ? 2 : 1) * message,
+          .far_share = elsewhere};
 }
 
 double ns_of_direct_phase(const direct_path_costs& costs, double items) {
-  return costs.barrier_ns + costs.pes_per_core * items * costs.ns_per_direct_item;
+  return costs.barrier_ns + costs.pes_per_core * items * costs.ns_per_direct_item();
 }
 
 double ns_of_buffered_phase(const direct_path_costs& costs, double items, double ns_per_buffered_item) {
   return costs.empty_phase_ns + costs.pes_per_core * items * ns_per_buffered_item;
 }
 
-std::uint64_t break_even_items(const direct_path_costs& costs, double ns_per_buffered_item) {
-  const double loss = costs.pes_per_core * (costs.ns_per_direct_item - ns_per_buffered_item);  // of each direct item
-  if (loss <= 0) return any_number_of_items;
-  return static_cast<std::uint64_t>(std::max(0.0, costs.empty_phase_ns - costs.barrier_ns) / loss);
+direct_budget budget_of_direct_phase(const direct_path_costs& costs, double ns_per_buffered_item) {
+  constexpr double units_per_ns = 100, longest_ns = 1e7;
+  const auto price = [&](double ns_per_direct_item) {
+    const double loss = costs.pes_per_core * (ns_per_direct_item - ns_per_buffered_item);
+    return static_cast<std::uint32_t>(units_per_ns * std::clamp(loss, 0.0, longest_ns));
+  };
+  return {.whole = static_cast<std::uint64_t>(units_per_ns * std::max(0.0, costs.empty_phase_ns - costs.barrier_ns)),
+          .near = price(costs.ns_per_near_item),
+          .far = price(costs.ns_per_far_item)};
+}
+
+double ns_of_copies(const machine& on, std::size_t item_bytes) {
+  return item_bytes <= line ? 0 : 2 * static_cast<double>(item_bytes) * on.transforming.ns_per_copied_byte;
 }
 
 }  // namespace lull::model

@@ -83,8 +83,13 @@ struct buffered_route {
 // The direct path: in phases with so few items that sending each without a buffer is cheaper.
 struct direct_path_costs {
   double empty_phase_ns, barrier_ns;  // the end of a phase through buffers costs more than the barrier of a direct one
-  double ns_per_direct_item;
-  double pes_per_core = 1;  // at least 1: if PEs outnumber cores, they take turns
+  double ns_per_near_item;            // a direct item for a PE that shares memory
+  double ns_per_far_item = 0;         // and for a PE of another node
+  double far_share = 0;               // the share of such PEs
+  double pes_per_core = 1;            // at least 1: if PEs outnumber cores, they take turns
+  [[nodiscard]] double ns_per_direct_item() const {
+    return (1 - far_share) * ns_per_near_item + far_share * ns_per_far_item;
+  }
 };
 // The prediction from the machine's constants, for this number of PEs in total and on this node; `gets`: an item is a
 // get. Messages between nodes cost what the link says: an operation waits for one of them, a get and a barrier for two.
@@ -94,9 +99,15 @@ struct direct_path_costs {
 // The cost of a phase in which a PE has this number of items.
 [[nodiscard]] double ns_of_direct_phase(const direct_path_costs& costs, double items);
 [[nodiscard]] double ns_of_buffered_phase(const direct_path_costs& costs, double items, double ns_per_buffered_item);
-inline constexpr std::uint64_t any_number_of_items = std::uint64_t{1} << 62U;
 
-// The number of items per PE at which direct operations and buffers cost the same; 0: buffers are always cheaper.
-[[nodiscard]] std::uint64_t break_even_items(const direct_path_costs& costs, double ns_per_buffered_item);
+// What a direct phase saves at its end, and what each of its items costs more than one in buffers, in hundredths of a
+// nanosecond. Items up to the budget are cheaper if they go directly; a budget of 0: none is.
+struct direct_budget {
+  std::uint64_t whole;
+  std::uint32_t near, far;  // prices of an item for a PE that shares memory, and for another
+};
+[[nodiscard]] direct_budget budget_of_direct_phase(const direct_path_costs& costs, double ns_per_buffered_item);
+// The additional cost of a large item within a node, if buffered: it is copied into a buffer and out of it.
+[[nodiscard]] double ns_of_copies(const machine& on, std::size_t item_bytes);
 
 }  // namespace lull::model

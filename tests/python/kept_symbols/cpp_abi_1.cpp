@@ -64,6 +64,9 @@ MEMBER(aggregation_request, detach, 96);
 MEMBER(aggregation_request, requested_options, 104);
 MEMBER(aggregation_request, past, 112);
 
+SIZE(direct_path_budget, 16);
+MEMBER(direct_path_budget, prices, 8);
+
 SIZE(route_change, 128);
 MEMBER(route_change, from, 64);
 SIZE(exchange_sizes, 24);

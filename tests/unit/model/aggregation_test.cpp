@@ -141,27 +141,46 @@ TEST(model_aggregation, direct_items_for_other_nodes_cost_messages_and_the_other
   const auto alone = predicted_direct_path(tcp, 4, 4, true, 123);
   EXPECT_DOUBLE_EQ(alone.empty_phase_ns, 123);
   EXPECT_DOUBLE_EQ(alone.barrier_ns, here.ns_per_barrier);
-  EXPECT_DOUBLE_EQ(alone.ns_per_direct_item, here.ns_per_direct_item);
+  EXPECT_DOUBLE_EQ(alone.ns_per_direct_item(), here.ns_per_direct_item);
   const auto puts = predicted_direct_path(tcp, 8, 2, false, 123);
   EXPECT_DOUBLE_EQ(puts.barrier_ns, here.ns_per_barrier + 2 * 10'000);
-  EXPECT_DOUBLE_EQ(puts.ns_per_direct_item, 0.25 * here.ns_per_direct_item + 0.75 * 10'000);
+  EXPECT_DOUBLE_EQ(puts.ns_per_direct_item(), 0.25 * here.ns_per_direct_item + 0.75 * 10'000);
   const auto gets = predicted_direct_path(tcp, 8, 2, true, 123);
-  EXPECT_DOUBLE_EQ(gets.ns_per_direct_item, 0.25 * here.ns_per_direct_item + 0.75 * 2 * 10'000);
+  EXPECT_DOUBLE_EQ(gets.ns_per_direct_item(), 0.25 * here.ns_per_direct_item + 0.75 * 2 * 10'000);
 }
 
 TEST(model_aggregation, a_phase_costs_its_end_and_its_items_and_those_of_pes_of_a_core_in_turn) {
   const direct_path_costs costs{
-      .empty_phase_ns = 11'000, .barrier_ns = 1000, .ns_per_direct_item = 105, .pes_per_core = 2};
+      .empty_phase_ns = 11'000, .barrier_ns = 1000, .ns_per_near_item = 105, .pes_per_core = 2};
   EXPECT_DOUBLE_EQ(ns_of_direct_phase(costs, 10), 1000 + 2 * 10 * 105);
   EXPECT_DOUBLE_EQ(ns_of_buffered_phase(costs, 10, 5), 11'000 + 2 * 10 * 5);
 }
 
 TEST(model_aggregation, direct_items_pay_until_they_cost_what_the_end_of_a_buffered_phase_does) {
-  const direct_path_costs costs{.empty_phase_ns = 11'000, .barrier_ns = 1000, .ns_per_direct_item = 105};
-  EXPECT_EQ(break_even_items(costs, 5), 100U);
-  EXPECT_EQ(break_even_items({11'000, 1000, 105, 4}, 5), 25U) << "four PEs of a core take turns";
-  EXPECT_EQ(break_even_items({1000, 2000, 105, 1}, 5), 0U);
-  EXPECT_EQ(break_even_items(costs, 105), any_number_of_items);
+  direct_path_costs costs{.empty_phase_ns = 11'000, .barrier_ns = 1000, .ns_per_near_item = 105};
+  const auto items = [](const direct_budget& of) { return of.whole / of.near; };
+  EXPECT_EQ(items(budget_of_direct_phase(costs, 5)), 100U);
+  EXPECT_EQ(budget_of_direct_phase(costs, 105).near, 0U) << "any number of items";
+  costs.pes_per_core = 4;
+  EXPECT_EQ(items(budget_of_direct_phase(costs, 5)), 25U) << "four PEs of a core take turns";
+  costs.barrier_ns = 12'000;
+  EXPECT_EQ(budget_of_direct_phase(costs, 5).whole, 0U);
+}
+
+TEST(model_aggregation, an_item_that_stays_within_the_node_takes_less_of_the_budget_than_a_message) {
+  const direct_path_costs costs{.empty_phase_ns = 101'000,
+                                .barrier_ns = 1000,
+                                .ns_per_near_item = 25,
+                                .ns_per_far_item = 10'005,
+                                .far_share = 0.5};
+  const direct_budget found = budget_of_direct_phase(costs, 5);
+  EXPECT_EQ(found.whole / found.near, 5000U);
+  EXPECT_EQ(found.whole / found.far, 10U);
+}
+
+TEST(model_aggregation, large_items_are_copied_twice_through_buffers) {
+  EXPECT_EQ(ns_of_copies(tcp, 8), 0);
+  EXPECT_DOUBLE_EQ(ns_of_copies(tcp, 1024), 2 * 1024 * tcp.transforming.ns_per_copied_byte);
 }
 
 }  // namespace
