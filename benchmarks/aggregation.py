@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import unlucky
+
 from lull.base import installed
 
 ROUNDS = 7
@@ -242,6 +244,7 @@ def main() -> None:
         lambda: threads_against_processes(rounds),
         lambda: worst_case(program, rounds),
         lambda: memory(program),
+        lambda: {"unlucky_worst_aggregation": unlucky.worst("aggregation", 3 * rounds)},
     ]
     figures: dict[str, float] = {}
     for number, part in enumerate(parts, 1):

@@ -24,6 +24,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import unlucky
+
 from lull.base import installed
 
 ROUNDS = 3
@@ -286,6 +288,8 @@ def main() -> None:
         seen = measure(wanted.rounds, wanted.seconds)
         print_tables(seen)
         found = figures(seen)
+        worst = unlucky.worst("transformation", 5 * wanted.rounds)
+        found["unlucky_worst_auto"] = Ratio(worst, worst, worst)
     seen = measure_rma(wanted.rounds, wanted.seconds)
     print_rma(seen)
     found |= rma_figures(seen)
