@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -24,19 +25,43 @@ void coalescer::open(pe_id to, message& empty, std::size_t bytes) {
   const std::size_t room = std::max(message_bytes_, coalesced_put::room_for(bytes));
   if (empty.payload.size() < room) empty.payload.resize(room);
   const std::int64_t now = now_ns();
-  open_[static_cast<std::size_t>(to.index())] = {.content = &empty, .room = room, .since_ns = now};
+  open_[static_cast<std::size_t>(to.index())] = {.content = &empty, .room = room, .since_ns = now, .last_ns = now};
   waiting_.push_back(to);
   any_.store(true, std::memory_order_relaxed);
   if (deadline_ns_ == 0) set_timer(now + longest_ns_ / 2);
 }
 
-message* coalescer::close(pe_id to) {
+void coalescer::begin_run(open_message& o) {
+  const auto [puts, bytes, last, stride] = std::exchange(o.like, {});
+  constexpr auto farthest = std::ptrdiff_t{1} << 30;
+  if (bytes == 0 || bytes > coalesced_run::most_bytes || stride < -farthest || stride > farthest) return;
+  const std::size_t taken = coalesced_put::room_for(bytes), begin = o.last_begin - (puts - 1) * taken;
+  coalesced_run run(last - (puts - 1) * static_cast<std::size_t>(stride), static_cast<std::int32_t>(stride), bytes);
+  run.puts = static_cast<std::uint16_t>(puts);
+  std::byte* const at = o.content->payload.data() + begin;
+  static_assert(sizeof(coalesced_run) == 2 * sizeof(coalesced_put));
+  std::array<std::byte, coalesced_run::fewest_puts * coalesced_run::most_bytes> all;
+  for (std::size_t i = 0; i < puts; ++i)
+    std::memcpy(all.data() + i * bytes, at + i * taken + sizeof(coalesced_put), bytes);
+  std::memcpy(at, &run, sizeof run);
+  std::memcpy(at + sizeof run, all.data(), puts * bytes);
+  o.run = {.bytes = bytes,
+           .next = last + static_cast<std::size_t>(stride),
+           .stride = stride,
+           .begin = begin,
+           .end = begin + sizeof run + puts * bytes,
+           .puts = run.puts};
+  o.content->payload_bytes = begin + sizeof run + run.data_bytes();
+  o.last_end = o.last_offset = coalesced_put::most_offset;  // no put joins the last of a run
+}
+
+coalescer::closed coalescer::close(pe_id to) {
   open_message& o = open_[static_cast<std::size_t>(to.index())];
-  if (!o.content) return nullptr;
+  if (!o.content) return {};
   std::erase(waiting_, to);
   if (waiting_.empty()) any_.store(false, std::memory_order_relaxed);
   o.last_of = 0;
-  return std::exchange(o.content, nullptr);
+  return {std::exchange(o.content, nullptr), o.puts, o.last_ns};
 }
 
 void coalescer::set_timer(std::int64_t at_ns) {

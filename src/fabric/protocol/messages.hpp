@@ -101,6 +101,25 @@ struct coalesced_put {
   static constexpr std::size_t room_for(std::size_t bytes) { return sizeof(std::uint64_t) + (bytes + 7) / 8 * 8; }
 };
 
+// Puts of one size at equal distances in a coalesced message, a column of a matrix for instance: this, then their bytes
+// one after the other, together padded to a multiple of 8. The first word names no put of so many bytes.
+struct coalesced_run {
+  static constexpr std::size_t mark = 0xFFFE;    // in place of the bytes of a put
+  static constexpr std::size_t most_bytes = 64;  // of one put: of larger ones, the word is a small part
+  static constexpr std::uint16_t most_puts = 0xFFFF;
+  static constexpr std::uint16_t fewest_puts = 3;  // two take less as they are
+  static_assert(mark > coalesced_put::most_joined_bytes);
+  std::uint64_t word;  // where the first goes
+  std::int32_t stride;
+  std::uint16_t bytes, puts;
+  coalesced_run() = default;
+  coalesced_run(std::size_t first, std::int32_t apart, std::size_t of_each)
+      : word(first << 16U | mark), stride(apart), bytes(static_cast<std::uint16_t>(of_each)), puts(0) {}
+  [[nodiscard]] std::size_t offset() const { return word >> 16U; }
+  [[nodiscard]] std::size_t data_bytes() const { return (std::size_t{puts} * bytes + 7) / 8 * 8; }
+};
+static_assert(sizeof(coalesced_run) == 16);
+
 // An atomic operation without answer in a coalesced message: its first word names no put of so many bytes.
 struct coalesced_amo {
   static constexpr std::size_t mark = 0xFFFF;  // in place of the bytes of a put

@@ -116,9 +116,12 @@ bool sender::send_coalesced(pe_id pe, put_transformer::leaving why) {
   message* m = nullptr;
   {
     const std::lock_guard quickly(quick_);
-    m = coalescer_.close(pe);
+    const auto [content, puts, since_ns] = coalescer_.close(pe);
+    m = content;
     if (!m) return false;
     transformer_.left(pe, why);
+    if (why == put_transformer::leaving::in_time && transformer_.measures())
+      transformer_.lay(pe, puts, now_ns() - since_ns);
   }
   send(pe, message_kind::coalesced, *m, coalesced_header{to(pe)}, m->payload.data(), m->payload_bytes);
   return true;

@@ -1,5 +1,7 @@
 #include "fabric/protocol/server.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -72,6 +74,28 @@ void server::put(transport::transport& from, header h, const payload& data) {
   }
 }
 
+const std::byte* server::apply_run(const std::byte* data) const {
+  const auto run = read_header<coalesced_run>(data);
+  data += sizeof run;
+  const std::ptrdiff_t last = std::ptrdiff_t{run.stride} * (run.puts - 1), low = std::min<std::ptrdiff_t>(last, 0);
+  const auto begin = static_cast<std::ptrdiff_t>(run.offset()) + low;
+  const auto bytes = static_cast<std::size_t>(std::max<std::ptrdiff_t>(last, 0) - low) + run.bytes;
+  if (begin < 0) refuse(me_, "put", bytes, run.offset(), memory_.bytes.size());
+  std::byte* to = at(static_cast<std::size_t>(begin), bytes, "put") - low;
+  const std::byte* from = data;
+  if (run.bytes == 8 && (reinterpret_cast<std::uintptr_t>(to) | static_cast<std::uintptr_t>(run.stride)) % 8 == 0) {
+    for (std::uint16_t left = run.puts; left != 0; --left, to += run.stride, from += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, from, sizeof word);
+      std::atomic_ref(*reinterpret_cast<std::uint64_t*>(to)).store(word, std::memory_order_release);
+    }
+  } else {
+    for (std::uint16_t left = run.puts; left != 0; --left, to += run.stride, from += run.bytes)
+      deliver(to, from, run.bytes);
+  }
+  return data + run.data_bytes();
+}
+
 void server::apply_coalesced(pe_id from, const std::byte* data, std::size_t bytes) {
   for (const std::byte* const end = data + bytes; data < end;) {
     const coalesced_put one(data);
@@ -79,6 +103,10 @@ void server::apply_coalesced(pe_id from, const std::byte* data, std::size_t byte
       const fabric::amo u = read_header<coalesced_amo>(data).operation();
       apply_amo(u, at(u.offset, u.width, "atomic"));
       data += sizeof(coalesced_amo);
+      continue;
+    }
+    if (one.bytes() == coalesced_run::mark) {
+      data = apply_run(data);
       continue;
     }
     deliver_joined(at(one.offset(), one.bytes(), "put"), data + sizeof one, one.bytes());

@@ -66,6 +66,7 @@ class server {
   template <class Then>
   void when_fetched(transport::transport& from, const payload& data, std::byte* destination, pe_id sender, Then then);
   void put_applied(const put_header& put);
+  const std::byte* apply_run(const std::byte* data) const;  // returns the end of the run
   void apply_coalesced(pe_id from, const std::byte* data, std::size_t bytes);
   void apply_scatter(const blocks_header& blocks, const std::byte* data, std::size_t bytes);
   [[nodiscard]] std::byte* at(std::size_t offset, std::size_t bytes, const char* what) const;

@@ -60,15 +60,39 @@ void put_transformer::left(pe_id to, leaving why) {
   }
   ++counts_.late;
   if (why == leaving::late || rules_.off) return;
-  if (!p.wary) {
-    p.wary = true;
-    p.orders = orders_seen_by(p);
-    return;
-  }
+  delayed(p, static_cast<double>(costs_.first_abstention_puts) * ns_per_message_.value());
+}
+
+void put_transformer::be_wary(peer& p) {
+  p.wary = true;
+  p.orders = orders_seen_by(p);
+}
+
+void put_transformer::abstain(peer& p) {
   p.last_abstention = std::clamp(2 * p.last_abstention, costs_.first_abstention_puts, costs_.longest_abstention_puts);
   end_run(p);
   p.abstains = p.last_abstention;
   end_run(p);
+}
+
+void put_transformer::delayed(peer& p, double ns) {
+  p.balance_ns -= ns;
+  const double once = costs_.first_delay_in_messages * ns_per_message_.value();
+  if (p.balance_ns >= -(p.wary ? costs_.delay_over_saving : 1) * once) return;
+  p.balance_ns = 0;
+  if (p.wary)
+    abstain(p);
+  else
+    be_wary(p);
+}
+
+void put_transformer::lay(pe_id to, std::uint32_t puts_in_it, std::int64_t ns) {
+  if (rules_.off) return;
+  peer& p = of(to);
+  const double message = ns_per_message_.value(), lain = static_cast<double>(ns);
+  if (lain > puts_in_it * message) return delayed(p, lain);
+  const double most = static_cast<double>(costs_.first_abstention_puts) * message;
+  p.balance_ns = std::min(most, p.balance_ns + (puts_in_it - 1) * message);
 }
 
 bool put_transformer::copies(std::size_t bytes, transforming how) {

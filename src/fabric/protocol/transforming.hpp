@@ -12,7 +12,9 @@
 // A run is the puts to one PE between two moments at which they must leave: a wait, a test or a quiet of the program,
 // another operation on that PE, a deadline. A put behind a fence is assumed to be a flag: it leaves at once, with all
 // puts before it. A program that leaves puts lying until their deadline evidently computes in between: from then on a
-// put behind a quiet is a flag too. If that does not help, nothing is coalesced for a while, longer each time.
+// put behind a quiet is a flag too. If that does not help, nothing is coalesced for a while, longer each time. The same
+// holds for puts that lie for less than that, but for longer than a message of each would have taken. What coalescing
+// has saved lately counts against it: a program that lost its core has left its puts lying only once.
 //
 // With LULL_CHOOSE=off, every peer keeps its initial history, no source is copied, and nothing is measured.
 //
@@ -93,6 +95,8 @@ class put_transformer {
   // A coalesced message has left: in time, late (by its deadline), or left lying (late, and no put came for a while).
   enum class leaving { in_time, late, left_lying };
   void left(pe_id to, leaving why);
+  // For how long a message of this number of puts that left in time had lain since its last put.
+  void lay(pe_id to, std::uint32_t puts_in_it, std::int64_t ns);
 
   // Whether the source of this blocking put must be copied.
   [[nodiscard]] bool copies(std::size_t bytes, transforming how);
@@ -141,6 +145,7 @@ class put_transformer {
     std::uint32_t pauses = 0, orders = 0, run = 0;
     std::uint32_t abstains = 0, last_abstention = 0;  // puts
     std::uint32_t in_time = 0;                        // messages
+    double balance_ns = 0;                            // what coalescing has saved, less the delays of puts left lying
     double mean_run = 0;                              // not the median: the mean determines the number of messages
     std::size_t largest = 0;                          // put that is coalesced
     bool wary = false;                                // a put behind a quiet is a flag too
@@ -179,6 +184,9 @@ class put_transformer {
     return limit != 0 && bytes <= limit;
   }
   void end_run(peer& p);
+  void be_wary(peer& p);
+  void abstain(peer& p);
+  void delayed(peer& p, double ns);
   void coalesced_accounts(std::vector<model::choice_account>& all) const;
 
   model::transforming_costs costs_;

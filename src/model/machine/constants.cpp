@@ -193,6 +193,14 @@ constexpr std::array table{
     constant{LULL_MEMBER(transforming.messages_to_forgive), count, "messages",
              "The number of messages sent in time after which that number of puts is halved.", chosen,
              "a program may change", trade_off},
+    constant{
+        LULL_MEMBER(transforming.first_delay_in_messages), from_1, "messages",
+        "Delays of puts that were left lying, in messages and beyond what coalescing has saved lately, after which a "
+        "put behind a quiet is a flag.",
+        chosen, "a smaller delay may be the work of the system's scheduler", trade_off},
+    constant{LULL_MEMBER(transforming.delay_over_saving), from_1, "1",
+             "If delays go on, coalescing is suspended when they are this many times as long.", chosen,
+             "what coalescing saves is certain, and whether another PE waits is not", trade_off},
     constant{LULL_MEMBER(transforming.most_copied_bytes), not_negative, "bytes", "Larger sources are not copied.",
              chosen, "a bound on the time of a copy", trade_off},
     constant{LULL_MEMBER(transforming.most_copied_bytes_under_way), not_negative, "bytes",

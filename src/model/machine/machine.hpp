@@ -76,6 +76,7 @@ struct transforming_costs {
   double fewest_in_a_run_to_begin = 4, fewest_in_a_run_to_go_on = 2;
   int most_of_a_run = 64;
   std::uint32_t first_abstention_puts = 1024, longest_abstention_puts = 1U << 22U, messages_to_forgive = 64;
+  double first_delay_in_messages = 25, delay_over_saving = 8;
   std::size_t most_copied_bytes = std::size_t{64} << 10U, most_copied_bytes_under_way = std::size_t{4} << 20U;
 };
 

@@ -184,6 +184,33 @@ TEST_P(protocol_over, coalesced_puts_may_reuse_their_sources_and_arrive_as_put) 
   EXPECT_EQ(job[0].messages.transformed().messages, 1U);
 }
 
+// Random puts in an order in which each may overwrite others: columns in both directions, adjacent and single ones.
+TEST_P(protocol_over, coalesced_puts_arrive_as_if_each_had_been_applied_in_turn) {
+  std::mt19937_64 random(7);
+  std::vector<std::byte> expected(job[1].memory.begin(), job[1].memory.end());
+  const auto below = [&](std::uint64_t n) { return static_cast<std::int64_t>(random() % n); };
+  const auto size = static_cast<std::int64_t>(expected.size());
+  std::uint64_t puts = 0;
+  for (int column = 0; column < 300; ++column) {
+    const std::int64_t bytes = below(4) == 0 ? 1 + below(70) : 8, stride = below(3) == 0 ? bytes : below(200) - 100;
+    std::int64_t offset = below(static_cast<std::uint64_t>(size));
+    for (std::int64_t k = below(9); k >= 0; --k, offset += stride) {
+      if (offset < 0 || offset + bytes > size) break;
+      std::vector<std::byte> source(static_cast<std::size_t>(bytes));
+      for (std::byte& b : source) b = static_cast<std::byte>(below(256));
+      std::ranges::copy(source, expected.begin() + offset);
+      std::atomic<bool> sent{false};
+      job[0].messages.put(job[0].sent, pe_id{1}, static_cast<std::size_t>(offset), source.data(), source.size(),
+                          nullptr, &sent, transforming::on);
+      ++puts;
+    }
+    if (column % 50 == 49) job.complete(job[0]);
+  }
+  job.complete(job[0]);
+  EXPECT_TRUE(std::ranges::equal(expected, job[1].memory));
+  EXPECT_EQ(job[0].messages.transformed().coalesced_puts, puts);
+}
+
 TEST_P(protocol_over, a_put_behind_a_fence_takes_all_before_it_along) {
   const std::uint64_t value = 9;
   std::atomic<bool> sent{false};

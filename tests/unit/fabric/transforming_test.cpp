@@ -94,6 +94,34 @@ TEST_F(put_transformer_of_two, who_leaves_puts_lying_again_is_not_coalesced_for_
   EXPECT_GT(runs_until_coalesced(), first);
 }
 
+TEST_F(put_transformer_of_two, puts_that_lie_for_longer_than_they_would_take_alone_make_it_wary_and_then_abstain) {
+  const auto message_ns = static_cast<std::int64_t>(model::transforming_costs{}.ns_per_message);
+  const auto lay = [&](int messages, std::int64_t in_messages) {
+    for (int i = 0; i < messages; ++i) {
+      puts.lay(a, 2, 0);  // the data; behind it
+      puts.lay(a, 1, in_messages * message_ns);
+    }
+    run(30);
+  };
+  lay(20, 1);
+  EXPECT_EQ(put(), coalesced) << "what a message takes is no delay";
+  lay(1, 60);
+  EXPECT_EQ(put(), coalesced_and_sent);
+  EXPECT_EQ(put(), coalesced);
+  lay(100, 60);
+  EXPECT_EQ(put(), alone);
+}
+
+TEST_F(put_transformer_of_two, one_that_has_saved_much_may_lose_its_core_now_and_then) {
+  const auto message_ns = static_cast<std::int64_t>(model::transforming_costs{}.ns_per_message);
+  for (int i = 0; i < 100; ++i) {
+    for (int k = 0; k < 8; ++k) puts.lay(a, 1000, message_ns);
+    puts.left(a, left_lying);
+    EXPECT_NE(put(), alone);
+    run(30);
+  }
+}
+
 TEST_F(put_transformer_of_two, a_slow_stream_may_leave_by_its_deadline) {
   for (int i = 0; i < 10; ++i) puts.left(a, late);
   EXPECT_EQ(put(), coalesced);
