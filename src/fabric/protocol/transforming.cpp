@@ -91,6 +91,7 @@ void put_transformer::lay(pe_id to, std::uint32_t puts_in_it, std::int64_t ns) {
   peer& p = of(to);
   const double message = ns_per_message_.value(), lain = static_cast<double>(ns);
   if (lain > puts_in_it * message) return delayed(p, lain);
+  if (!p.wary) return;  // to be wary costs a message in each run: nothing needs to make up for it
   const double most = static_cast<double>(costs_.first_abstention_puts) * message;
   p.balance_ns = std::min(most, p.balance_ns + (puts_in_it - 1) * message);
 }
