@@ -55,7 +55,7 @@ def test_the_same_command_measures_only_what_is_missing(counts: Lull, by: signal
     assert set(record.read_samples(counts.folder / "r").column("repeat").to_pylist()) == set(range(5))
     assert sorted(path.name for path in (counts.folder / "r").iterdir()) == ["run.json", "samples.parquet"]
     again = counts.run("measure", *command)
-    assert again.returncode == 1 and "it exists already" in again.stderr and len(ran(counts)) == 6
+    assert again.returncode == 125 and "it exists already" in again.stderr and len(ran(counts)) == 6
 
 
 def test_more_or_fewer_runs_are_the_same_measurement(counts: Lull) -> None:
@@ -87,7 +87,7 @@ def test_other_conditions_are_refused_in_a_folder_with_a_name(counts: Lull, chan
     before = repeats(counts)
     change(counts)
     done = counts.run("measure", *(args or command))
-    assert done.returncode == 1
+    assert done.returncode == 125
     [line] = done.stderr.splitlines()
     assert words in line and line.endswith("--fresh starts again, --out names another folder")
     assert repeats(counts) == before and len(ran(counts)) == 2
@@ -130,7 +130,7 @@ def test_a_measurement_that_still_runs_is_not_continued_by_another(counts: Lull)
     second = counts.run("measure", *command)
     process.kill()
     process.communicate(timeout=TIMEOUT_S)
-    assert second.returncode == 1 and "another process works on a measurement there" in second.stderr
+    assert second.returncode == 125 and "another process works on a measurement there" in second.stderr
 
 
 def test_commands_in_turn_complete_the_round_in_which_they_were_killed(counts: Lull) -> None:
@@ -200,7 +200,7 @@ def test_fresh_removes_only_a_measurement(counts: Lull) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "what": "study"}))
     (counts.folder / "r" / "thesis.tex").touch()
     done = counts.run("measure", "--fresh", "--runs", "3", "--out", "r", "./counts")
-    assert done.returncode == 1 and "a study is there; name another folder with --out" in done.stderr
+    assert done.returncode == 125 and "a study is there; name another folder with --out" in done.stderr
     assert len(repeats(counts)) == 1 and (counts.folder / "r" / "thesis.tex").exists()
 
 
