@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -186,10 +187,8 @@ TEST_F(files_of_nodes, the_size_is_known_while_nothing_is_written) {
   job.finish();
 }
 
-TEST_F(files_of_nodes, many_small_writes_of_all_nodes_are_written) {
-  nodes job(3, 1, 1, std::size_t{4} << 20U);
-  job.serve();
-  const std::string path = file();
+// Each node writes thousands of bytes, also over those of others. `serve`: begins to write at some time.
+void write_many_small(nodes& job, const std::string& path, const std::function<void()>& serve) {
   std::vector<int> numbers;
   for (int i = 0; i < 3; ++i) numbers.push_back(job[i].client(0).open(path, true).value());
   std::vector<std::jthread> ranks;
@@ -201,10 +200,22 @@ TEST_F(files_of_nodes, many_small_writes_of_all_nodes_are_written) {
                 {static_cast<std::uint64_t>(n + 1), 1, part == 3});
     });
   for (int part = 0; part < 3000; ++part) write(job[0].client(0), numbers[0], part, "o");
+  serve();
   ranks.clear();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(job[i].client(0).close(numbers[static_cast<std::size_t>(i)]), 0);
   EXPECT_EQ(text_of(path).size(), 799 * 8 + 12);
   job.finish();
+}
+
+TEST_F(files_of_nodes, many_small_writes_of_all_nodes_are_written) {
+  nodes job(3, 1, 1, std::size_t{4} << 20U);
+  job.serve();
+  write_many_small(job, file(), [] {});
+}
+
+TEST_F(files_of_nodes, many_small_writes_come_before_the_servers) {
+  nodes job(3, 1, 1, std::size_t{4} << 20U);
+  write_many_small(job, file(), [&] { job.serve(); });
 }
 
 TEST_F(files_of_nodes, a_failure_reaches_the_other_nodes) {
@@ -236,6 +247,40 @@ TEST_F(files_of_nodes, a_node_that_is_cut_off_fails_and_stops_nobody) {
   job.finish();
   EXPECT_EQ(text_of(path), "cut off");  // all is written, though the order is lost
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr(path + ": Input/output error"));
+}
+
+TEST_F(files_of_nodes, an_entry_ends_though_others_wait_for_room_before_its_end) {
+  node first(1, 1, 64 * KiB, false, place_of_node{.node = 0, .nodes = 2});
+  std::int64_t file_at_home = -1;
+  std::vector<std::uint64_t> ordered;
+  home_of_files home(first.view(1), [&](int, const packet& text) {
+    packet_reader read(text.bytes());
+    const auto what = read.take<from_home>();
+    const auto number = read.take<std::uint64_t>();
+    if (what == from_home::answer) file_at_home = read.take<std::int64_t>();
+    if (what == from_home::ordered) ordered.push_back(number);
+  });
+  const std::string path = file();
+  struct stat found {};
+  ASSERT_EQ(stat(path.c_str(), &found), 0);
+  const auto say = [&](const packet& text) { home.take(1, packet_reader(text.bytes())); };
+  say(packet().put(to_home::join).put(std::uint64_t{1}).put(std::uint64_t{found.st_ino}).put(path));
+  const std::uint64_t first_number = 2, last_number = first_number + directory::most_entries;
+  for (std::uint64_t number = first_number; number <= last_number; ++number) {
+    const piece one{static_cast<std::int64_t>(number), 1};
+    say(packet()
+            .put(to_home::write)
+            .put(number)
+            .put(static_cast<std::int32_t>(file_at_home))
+            .put(range{one.offset, one.end()})
+            .put_bytes(std::as_bytes(std::span(&one, 1))));
+  }
+  EXPECT_EQ(ordered.back(), last_number - 1);  // the table is full
+  say(packet().put(to_home::done).put(first_number).put(std::int32_t{0}));
+  EXPECT_EQ(ordered.back(), last_number);
+  for (std::uint64_t number = first_number + 1; number <= last_number; ++number)
+    say(packet().put(to_home::done).put(number).put(std::int32_t{0}));
+  EXPECT_FALSE(first.view(1).any_pending());
 }
 
 TEST_F(files_of_nodes, the_home_must_see_the_same_file) {
