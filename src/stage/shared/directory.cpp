@@ -126,6 +126,12 @@ std::unique_lock<job::shared_lock> directory::lock() const {
   return held;
 }
 
+bool directory::is_away(int server) const {
+  if (!writing(server).try_lock()) return false;
+  writing(server).unlock();
+  return true;
+}
+
 // A process has died while it changed the table. Its entry exists if `next` has passed it.
 void directory::count_again() const {
   std::uint32_t pending = 0;
@@ -194,6 +200,7 @@ std::uint64_t directory::add(file_entry one) {
     of.error = EIO;
   }
   entry(one.number) = one;
+  if (one.server >= 0 && one.server < static_cast<int>(most_processes)) begin_serving(one.server);
   if (one.what == kind::set_size)
     of.size = one.size;
   else if (one.what == kind::write)
@@ -291,6 +298,12 @@ const file_entry* directory::pending_for(int file, std::uint64_t before) const {
 const file_entry* directory::pending_of(int owner, std::uint64_t before) const {
   for (std::uint64_t number = table().oldest; number < before; ++number)
     if (is_pending(number) && entry(number).owner == owner) return &entry(number);
+  return nullptr;
+}
+
+const file_entry* directory::pending_at(int server) const {
+  for (std::uint64_t number = table().oldest; number < table().next; ++number)
+    if (is_pending(number) && entry(number).server == server) return &entry(number);
   return nullptr;
 }
 

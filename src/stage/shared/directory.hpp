@@ -29,6 +29,7 @@
 #include "base/descriptor.hpp"
 #include "job/segment.hpp"
 #include "job/shared_lock.hpp"
+#include "stage/accounts/figures.hpp"
 #include "stage/approaches/roles.hpp"
 #include "stage/files/claim.hpp"
 #include "stage/link/exchange.hpp"
@@ -126,15 +127,22 @@ class directory {
 
   // While it exists, the table does not change.
   [[nodiscard]] std::unique_lock<job::shared_lock> lock() const;
-  // A server, as long as it lives, holds this; then the process that writes in its place.
+  // A server, as long as it lives, holds this; before and after, the process that writes in its place.
   [[nodiscard]] job::shared_lock& writing(int server) const {
     return table().writing[static_cast<std::size_t>(server)];
   }
 
+  // With the lock: what was written of its entries, by whichever process; its seconds are those of the server.
+  [[nodiscard]] server_figures& figures_of(int server) const {
+    return table().figures[static_cast<std::size_t>(server)];
+  }
+  // Whether nobody holds writing(): the server has died, or ended, or has not begun.
+  [[nodiscard]] bool is_away(int server) const;
+
   // Held by the process that talks to the other nodes (nodes/node_link.hpp), as long as it lives.
   [[nodiscard]] job::shared_lock& linking() const { return table().linking; }
 
-  // Whether this process is or was a server.
+  // Whether this process is, was or will be a server; false as long as it has neither begun nor entries.
   [[nodiscard]] bool serves(int position) const { return table().serves[static_cast<std::size_t>(position)]; }
   void begin_serving(int position) const { table().serves[static_cast<std::size_t>(position)] = true; }
 
@@ -172,6 +180,7 @@ class directory {
   [[nodiscard]] const file_entry* pending_in(int file, const range& bytes, std::uint64_t before) const;
   [[nodiscard]] const file_entry* pending_for(int file, std::uint64_t before) const;  // any change of the file
   [[nodiscard]] const file_entry* pending_of(int owner, std::uint64_t before) const;
+  [[nodiscard]] const file_entry* pending_at(int server) const;
 
   // Sleeping and waking, without the lock. A sleeper passes the value that it saw under the lock.
   [[nodiscard]] std::atomic<std::uint32_t>& changed() const { return table().changed; }
@@ -193,6 +202,7 @@ class directory {
     std::array<job::shared_lock, most_processes> writing;
     std::array<std::atomic<bool>, most_processes> serves = {};
     std::array<answer_of_home, most_processes> answers = {};
+    std::array<server_figures, most_processes> figures = {};
     std::array<file_row, most_files> files;
     std::array<file_entry, most_entries> entries;
   };

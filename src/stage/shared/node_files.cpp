@@ -36,6 +36,11 @@ std::string real_path_of(const std::string& path) {
   return failed ? path : real.string();
 }
 
+// Whether it ends, or gets its place, without that anything is written; not if the table of the home is full.
+bool waits_for_answer_only(const file_entry& one) {
+  return one.is_request() ? one.what != kind::wait && one.what != kind::look_at_size : !one.ordered;
+}
+
 }  // namespace
 
 node_files::node_files(std::shared_ptr<directory> of, settings how, storage_limit storage)
@@ -257,15 +262,19 @@ void node_files::look_at_size(int file) {
 
 template <class Pending>
 bool node_files::wait_while(const Pending& pending) {
-  bool slept = false;
+  bool slept = false, timed_out = false;
+  const auto is_over = [&] {
+    const auto hold = of_->lock();
+    return pending() == nullptr;
+  };
   for (;;) {
     std::uint32_t seen = 0;
-    int server = 0;
+    bool needs_writing = false;
     {
       const auto hold = of_->lock();
       const file_entry* const one = pending();
       if (one == nullptr) break;
-      server = one->server;
+      needs_writing = timed_out || !waits_for_answer_only(*one);
       seen = of_->changed();
     }
     if (!std::exchange(slept, true)) {
@@ -275,12 +284,9 @@ bool node_files::wait_while(const Pending& pending) {
       of_->wake_all_for(of_->work());
       of_->wake_all_for(of_->changed());
     }
-    if (futex_wait(of_->changed(), seen, look_again_ns, futex_users::several_processes)) continue;
-    lost_servers_.write_for(server, [&] {
-      const auto hold = of_->lock();
-      return pending() == nullptr;
-    });
-    of_->see_to_link();
+    if (needs_writing && lost_servers_.write(is_over)) continue;
+    timed_out = !futex_wait(of_->changed(), seen, look_again_ns, futex_users::several_processes);
+    if (timed_out) of_->see_to_link();
   }
   if (slept) --of_->waiting();
   return slept;
@@ -313,9 +319,8 @@ void node_files::wait_outside(const file_identity* which) noexcept {
   while (pending()) {
     const std::uint32_t seen = of_->changed();
     if (!pending()) break;
-    if (futex_wait(of_->changed(), seen, look_again_ns, futex_users::several_processes)) continue;
-    of_->see_to_link();
-    lost_servers_.write_for_all([&] { return !pending(); });
+    if (lost_servers_.write([&] { return !pending(); })) continue;
+    if (!futex_wait(of_->changed(), seen, look_again_ns, futex_users::several_processes)) of_->see_to_link();
   }
   --of_->waiting();
 }
@@ -335,7 +340,8 @@ void node_files::wait_for(const std::string& path) {
 
 // The program may end because of it: what a server that died has left is written before.
 int node_files::error(int file) {
-  if (of_->row(file).error != 0) lost_servers_.write_for(of_->server(), [] { return false; });
+  if (of_->row(file).error != 0)
+    (void)wait_while([&] { return of_->is_away(of_->server()) ? of_->pending_at(of_->server()) : nullptr; });
   const auto hold = of_->lock();
   file_row& row = of_->row(file);
   if (row.error != 0 && !std::exchange(row.error_is_reported, true))

@@ -78,7 +78,7 @@ piece_writer::outcome piece_writer::write_next(bool wait) {
   const std::uint32_t changed = of_.changed();
   const std::vector<file_entry> batch = next_batch(has_some);
   if (batch.empty()) {
-    if (has_some) {  // waits for the rest of a collective call, or for another server
+    if (has_some && wait) {
       if (!futex_wait(of_.changed(), changed, part_missing_ns, futex_users::several_processes)) of_.see_to_link();
     } else if (wait) {
       futex_wait(of_.work(), work, no_work_ns, futex_users::several_processes);
@@ -86,11 +86,13 @@ piece_writer::outcome piece_writer::write_next(bool wait) {
     return has_some ? outcome::waits : outcome::nothing;
   }
   const std::int64_t begin_ns = now_ns();
+  figures_ = {};
   const int error = carry_out(batch);
-  figures_.writing_ns += now_ns() - begin_ns;
+  if (of_.position() == server_) figures_.writing_ns = now_ns() - begin_ns;
   {
     const auto hold = of_.lock();
     if (error != 0 && of_.row(batch.front().file).error == 0) ++figures_.failed;
+    of_.figures_of(server_) += figures_;
     for (const file_entry& one : batch) of_.end(one, error);
   }
   of_.wake_all_for(of_.changed());
@@ -177,19 +179,31 @@ int piece_writer::write(int file, const std::vector<file_entry>& batch) {
   return 0;
 }
 
-void stand_in::write_for(int server, const std::function<bool()>& enough) {
-  if (server < 0 || server >= static_cast<int>(of_->processes())) return;
-  const std::lock_guard own(mutex_);
-  if (!of_->writing(server).try_lock()) return;
-  std::unique_ptr<piece_writer>& writer = writers_[server];
-  if (!writer) writer = std::make_unique<piece_writer>(*of_, server, storage_);
-  while (writer->write_next(false) != piece_writer::outcome::nothing && !enough()) continue;
-  of_->writing(server).unlock();
+bool stand_in::write(const std::function<bool()>& enough) {
+  const std::unique_lock own(mutex_, std::try_to_lock);
+  if (!own) return false;  // another thread does it, or this one, below a signal's handler
+  bool wrote = false;
+  for (bool again = true; again;) {
+    again = false;
+    for (int server = 0; server < static_cast<int>(of_->processes()); ++server)
+      again |= of_->serves(server) && write_for(server, enough);
+    wrote |= again;
+    if (again && enough()) break;
+  }
+  return wrote;
 }
 
-void stand_in::write_for_all(const std::function<bool()>& enough) {
-  for (int server = 0; server < static_cast<int>(of_->processes()); ++server)
-    if (of_->serves(server)) write_for(server, enough);
+bool stand_in::write_for(int server, const std::function<bool()>& enough) {
+  if (!of_->writing(server).try_lock()) return false;
+  std::unique_ptr<piece_writer>& writer = writers_[server];
+  if (!writer) writer = std::make_unique<piece_writer>(*of_, server, storage_);
+  bool wrote = false;
+  while (writer->write_next(false) == piece_writer::outcome::wrote) {
+    wrote = true;
+    if (enough()) break;
+  }
+  of_->writing(server).unlock();
+  return wrote;
 }
 
 server_thread::server_thread(std::shared_ptr<directory> of, int server, const storage_limit& storage)
@@ -207,14 +221,13 @@ void server_thread::work(const std::stop_token& end) {
 server_figures server_thread::finish() {
   thread_.request_stop();
   thread_.join();
-  server_figures made = writer_.figures();
   const auto hold = of_->lock();
   for (int file = 0; file < static_cast<int>(directory::most_files); ++file) {
     file_row& row = of_->row(file);
     if (row.error != 0 && !std::exchange(row.error_is_reported, true))
       fmt::print(stderr, "lull: write {}: {}\n", row.path, describe_errno(row.error));
   }
-  return made;
+  return of_->figures_of(server_);
 }
 
 }  // namespace lull::stage

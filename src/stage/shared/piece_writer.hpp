@@ -5,8 +5,8 @@
 // waits for something, or after `gathering_ns`. An entry waits for earlier ones of other servers that change the same
 // bytes.
 //
-// A server has one in a thread of its own (server_thread). When the server has died, those who wait for its entries
-// write them (stand_in), one after the other.
+// A server has one in a thread of its own (server_thread). Before the server begins, and after it has died, those who
+// wait for anything write its entries (stand_in), one after the other.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -35,11 +35,11 @@ class piece_writer {
 
   enum class outcome : std::uint8_t {
     wrote,
-    waits,    // for the rest of a collective call, or for another server or node: it has slept for a moment
-    nothing,  // there are no entries now; with `wait`, it has slept then, too
+    waits,    // for the rest of a collective call, or for another server or node
+    nothing,  // there are no entries now
   };
+  // With `wait`, it has slept for a moment if it did not write.
   outcome write_next(bool wait);
-  [[nodiscard]] const server_figures& figures() const { return figures_; }
 
  private:
   struct opened {
@@ -59,17 +59,21 @@ class piece_writer {
   storage_limit storage_;
   std::uint64_t cursor_ = 1;  // no entry of this server before it is pending
   std::array<opened, directory::most_files> open_;
-  server_figures figures_;
+  server_figures figures_;  // of the present batch
 };
 
+// An entry may wait for entries of any server. So whoever waits for one entry writes what any server that does not live
+// has left, and is not stopped by an entry that waits for another server, or another node.
 class stand_in {
  public:
   stand_in(std::shared_ptr<directory> of, storage_limit storage) : of_(std::move(of)), storage_(std::move(storage)) {}
-  // Writes what this server has left, until that is `enough`; does nothing if it lives.
-  void write_for(int server, const std::function<bool()>& enough);
-  void write_for_all(const std::function<bool()>& enough);
+  // Writes what servers of this node that do not live have left, until that is `enough`, or until nothing of it can be
+  // written now. Returns whether it has written anything. Takes no lock if all of them live.
+  bool write(const std::function<bool()>& enough);
 
  private:
+  bool write_for(int server, const std::function<bool()>& enough);
+
   std::shared_ptr<directory> of_;
   storage_limit storage_;
   std::mutex mutex_;

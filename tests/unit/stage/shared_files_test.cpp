@@ -143,12 +143,15 @@ TEST_F(shared_files_of_a_node, a_read_waits_for_the_end_that_follows_a_smaller_o
   ASSERT_EQ(here.client(1).open(path, true), number);
   here.client(0).set_size(number, 100);
   write(here.client(1), number, 1000, "end");
+  for (const int server : {2, 3}) here.view(0).writing(server).lock();  // they live, and are slow
   std::thread reader([&] {
     (void)here.client(0).wait(number, {500, 510});
     EXPECT_EQ(text_of(path).size(), 1003);
   });
+  here.view(0).writing(2).unlock();
   here.serve(2);  // it makes the file smaller
   while (text_of(path).size() != 100) std::this_thread::yield();
+  here.view(0).writing(3).unlock();
   here.serve(3);
   reader.join();
   for (int i = 0; i < 2; ++i) (void)here.client(i).close(number);
@@ -185,6 +188,20 @@ TEST_F(shared_files_of_a_node, a_client_writes_in_the_place_of_a_server_that_die
   EXPECT_EQ(here.client(0).close(number), 0);
   here.client(0).finish();
   EXPECT_EQ(text_of(path), "firstxxxxxxxxxx");
+}
+
+TEST_F(shared_files_of_a_node, what_comes_first_is_written_for_a_server_that_has_not_begun) {
+  node here(2, 2);
+  const std::string path = file();
+  const int number = here.client(0).open(path, true).value();
+  ASSERT_EQ(here.client(1).open(path, true), number);
+  write(here.client(0), number, 0, "first of one server");
+  write(here.client(1), number, 0, "then");
+  here.client(1).finish();  // its own entry waits for that of the other server, for which nobody else waits
+  EXPECT_EQ(text_of(path), "thent of one server");
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(here.client(i).close(number), 0);
+  here.serve();
+  (void)here.finish();
 }
 
 TEST_F(shared_files_of_a_node, a_client_that_dies_with_the_lock_stops_nobody) {

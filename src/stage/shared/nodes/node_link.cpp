@@ -90,7 +90,7 @@ void node_link::ring(const std::stop_token& end) {
     const bool pending = of_->any_pending();
     futex_wait(of_->news(), seen, pending ? see_to_servers_ns : ring_again_ns, futex_users::several_processes);
     if (!pending || now_ns() - seen_to_ns < see_to_servers_ns) continue;
-    lost_servers_.write_for_all([&] { return end.stop_requested(); });
+    (void)lost_servers_.write([&] { return end.stop_requested(); });
     seen_to_ns = now_ns();
   }
 }
@@ -164,11 +164,8 @@ bool node_link::is_done() {
 }
 
 bool node_link::other_servers_have_ended() const {
-  for (int server = 0; server < static_cast<int>(of_->processes()); ++server) {
-    if (server == of_->server() || !of_->serves(server)) continue;
-    if (!of_->writing(server).try_lock()) return false;
-    of_->writing(server).unlock();
-  }
+  for (int server = 0; server < static_cast<int>(of_->processes()); ++server)
+    if (server != of_->server() && of_->serves(server) && !of_->is_away(server)) return false;
   return true;
 }
 
