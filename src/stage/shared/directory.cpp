@@ -232,16 +232,17 @@ void directory::end(const file_entry& one, int error) {
 }
 
 const file_entry* directory::delays(const file_entry& one) const {
-  if (one.what == kind::open) return nullptr;
-  for (std::uint64_t number = row(one.file).first; number != 0 && number < one.number; number = entry(number).next) {
-    const file_entry& other = entry(number);
-    if (!other.pending || other.server == one.server || other.is_request()) continue;
-    if (one.what == kind::close) return &other;
-    if (other.what == kind::open || !other.bytes.overlaps(one.bytes)) continue;
-    const bool both_are_known = one.pieces > 0 && other.pieces > 0;
-    if (!both_are_known || overlap(pieces_of(one), pieces_of(other))) return &other;
-  }
+  for (std::uint64_t number = row(one.file).first; number != 0 && number < one.number; number = entry(number).next)
+    if (delays(entry(number), one)) return &entry(number);
   return nullptr;
+}
+
+bool directory::delays(const file_entry& earlier, const file_entry& one) const {
+  if (!earlier.pending || earlier.server == one.server || earlier.is_request()) return false;
+  if (one.what == kind::open || one.what == kind::close) return one.what == kind::close;
+  if (earlier.what == kind::open || !earlier.bytes.overlaps(one.bytes)) return false;
+  const bool both_are_known = one.pieces > 0 && earlier.pieces > 0;
+  return !both_are_known || overlap(pieces_of(one), pieces_of(earlier));
 }
 
 void directory::give_up_order() {

@@ -160,6 +160,7 @@ class directory {
   // An earlier entry of another server that must end first, or null. Exact for two writes whose pieces are known; a
   // change of size touches everything behind it.
   [[nodiscard]] const file_entry* delays(const file_entry& one) const;
+  [[nodiscard]] bool delays(const file_entry& earlier, const file_entry& one) const;
   [[nodiscard]] answer_of_home& answer_for(int position) const {
     return table().answers[static_cast<std::size_t>(position)];
   }

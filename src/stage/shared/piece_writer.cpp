@@ -105,7 +105,9 @@ std::vector<file_entry> piece_writer::next_batch(bool& has_some) {
   for (cursor_ = std::max(cursor_, of_.oldest()); cursor_ < of_.next(); ++cursor_)
     if (of_.is_pending(cursor_) && of_.entry(cursor_).server == server_) break;
   has_some = cursor_ < of_.next();
-  if (!has_some || !can_begin(of_.entry(cursor_)) || !is_complete(of_.entry(cursor_))) return batch;
+  if (!has_some) return batch;
+  look_at(of_.entry(cursor_).file);
+  if (!can_begin(of_.entry(cursor_)) || !is_complete(of_.entry(cursor_))) return batch;
   for (std::uint64_t number = cursor_; number < of_.next() && batch.size() < most_together; ++number) {
     const file_entry& one = of_.entry(number);
     if (!of_.is_pending(number) || one.server != server_) continue;
@@ -118,19 +120,36 @@ std::vector<file_entry> piece_writer::next_batch(bool& has_some) {
   return batch;
 }
 
+// With the lock. Once for all entries of a batch: there may be thousands of them, and of others.
+void piece_writer::look_at(int file) {
+  others_.clear();
+  there_.clear();
+  for (std::uint64_t number = of_.row(file).first; number != 0; number = of_.entry(number).next) {
+    const file_entry& one = of_.entry(number);
+    if (!one.pending || one.is_request()) continue;
+    if (one.server != server_)
+      others_.push_back(&one);
+    else if (one.of.name != 0 && one.of.last)
+      ++there_[one.of.name];
+  }
+}
+
 // With the lock.
-bool piece_writer::can_begin(const file_entry& one) const { return one.may_begin && of_.delays(one) == nullptr; }
+bool piece_writer::can_begin(const file_entry& one) const {
+  if (!one.may_begin) return false;
+  for (const file_entry* const other : others_) {
+    if (other->number > one.number) break;
+    if (of_.delays(*other, one)) return false;
+  }
+  return true;
+}
 
 // With the lock.
 bool piece_writer::is_complete(const file_entry& one) const {
   if (one.hurries || one.what != kind::write || one.of.name == 0 || one.of.processes <= 1) return true;
   if (of_.waiting() != 0 || of_.is_full() || now_ns() - one.handed_over_ns > gathering_ns) return true;
-  int there = 0;
-  for (std::uint64_t number = of_.row(one.file).first; number != 0; number = of_.entry(number).next) {
-    const file_entry& other = of_.entry(number);
-    there += other.pending && other.server == server_ && other.of.name == one.of.name && other.of.last ? 1 : 0;
-  }
-  return there >= one.of.processes;
+  const auto there = there_.find(one.of.name);
+  return there != there_.end() && there->second >= one.of.processes;
 }
 
 int piece_writer::carry_out(const std::vector<file_entry>& batch) {

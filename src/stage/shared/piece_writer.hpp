@@ -48,6 +48,7 @@ class piece_writer {
   };
   // What follows the next entry of this server and goes with it; empty: nothing now.
   [[nodiscard]] std::vector<file_entry> next_batch(bool& has_some);
+  void look_at(int file);
   [[nodiscard]] bool can_begin(const file_entry& one) const;
   [[nodiscard]] bool is_complete(const file_entry& one) const;
   [[nodiscard]] int carry_out(const std::vector<file_entry>& batch);
@@ -59,6 +60,10 @@ class piece_writer {
   storage_limit storage_;
   std::uint64_t cursor_ = 1;  // no entry of this server before it is pending
   std::array<opened, directory::most_files> open_;
+  // While the lock is held, of the file that look_at() names: entries of other servers and nodes, and of each
+  // collective call the processes that have handed over theirs.
+  std::vector<const file_entry*> others_;
+  std::map<std::uint64_t, int> there_;
   server_figures figures_;  // of the present batch
 };
 

@@ -1,5 +1,6 @@
 #include "stage/shared/nodes/follower.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -53,7 +54,8 @@ void follower_of_home::look() {
   bool some_ended = false;
   {
     const auto hold = of_.lock();
-    for (auto one = announced_.begin(); one != announced_.end();) {
+    const bool some_changed = std::exchange(seen_, of_.changed().load()) != of_.changed();
+    for (auto one = announced_.begin(); some_changed && one != announced_.end();) {
       if (of_.is_pending(one->first)) {
         ++one;
         continue;
@@ -84,7 +86,7 @@ void follower_of_home::take(packet_reader text) {
   const auto number = text.take<std::uint64_t>();
   {
     const auto hold = of_.lock();
-    if (!of_.is_pending(number)) return;
+    if (what != from_home::hurry && !of_.is_pending(number)) return;
     file_entry& one = of_.entry(number);
     if (what == from_home::answer) {
       answer_of_home& to = of_.answer_for(one.owner);
@@ -104,8 +106,8 @@ void follower_of_home::take(packet_reader text) {
       one.may_begin = true;
       ++of_.changed();
     } else {
-      for (std::uint64_t before = of_.oldest(); before <= number; ++before)
-        if (of_.is_pending(before) && of_.entry(before).server == one.server) of_.entry(before).hurries = true;
+      for (hurried_ = std::max(hurried_, of_.oldest()); hurried_ <= number && hurried_ < of_.next(); ++hurried_)
+        of_.entry(hurried_).hurries = true;
       ++of_.changed();
     }
     ++of_.work();

@@ -28,6 +28,8 @@ class follower_of_home {
   directory& of_;
   send_function send_;
   std::uint64_t cursor_ = 1;                // entries before it have been announced, where they must be
+  std::uint64_t hurried_ = 1;               // entries before it need not wait for the rest of a collective call
+  std::uint32_t seen_ = 0;                  // changes of the table up to the last look
   std::map<std::uint64_t, int> announced_;  // writes and changes of size that have not ended: their files
 };
 

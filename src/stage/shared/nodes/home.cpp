@@ -123,7 +123,8 @@ bool home_of_files::add(int node, file_entry one, std::uint64_t number, packet_r
   if (one.pieces > 0) places_.belongs_to(one.place, here);
   const file_entry* const blocker = of_.delays(of_.entry(here));
   const bool may_begin = blocker == nullptr;
-  entries_[here] = {.node = node, .number = number, .blocker = may_begin ? 0 : blocker->number};
+  entries_[here] = {.node = node, .number = number};
+  if (!may_begin) blockers_[here] = blocker->number;
   numbers_[{node, number}] = here;
   send_(node, to_node(from_home::ordered, number).put(may_begin).put(std::int32_t{of_.row(one.file).error}));
   return true;
@@ -153,6 +154,7 @@ void home_of_files::end(const name& which, int error) {
   const auto hold = of_.lock();
   if (of_.is_pending(known->second)) of_.end(of_.entry(known->second), error);
   entries_.erase(known->second);
+  blockers_.erase(known->second);
   numbers_.erase(known);
   some_ended_ = true;
 }
@@ -181,12 +183,17 @@ void home_of_files::lost(int node) {
 
 void home_of_files::begin_what_can() {
   const auto hold = of_.lock();
-  for (auto& [here, one] : entries_) {
-    if (one.blocker == 0 || of_.is_pending(one.blocker)) continue;
-    const file_entry* const blocker = of_.delays(of_.entry(here));
-    one.blocker = blocker != nullptr ? blocker->number : 0;
-    if (one.blocker != 0) continue;
-    send_(one.node, to_node(from_home::begin, one.number));
+  for (auto one = blockers_.begin(); one != blockers_.end();) {
+    auto& [here, blocker] = *one;
+    const file_entry* const next = of_.is_pending(blocker) ? &of_.entry(blocker) : of_.delays(of_.entry(here));
+    if (next != nullptr) {
+      blocker = next->number;
+      ++one;
+      continue;
+    }
+    const entry_elsewhere& begins = entries_.at(here);
+    send_(begins.node, to_node(from_home::begin, begins.number));
+    one = blockers_.erase(one);
   }
 }
 
@@ -219,8 +226,12 @@ void home_of_files::answer_what_can() {
 void home_of_files::hurry() {
   let_writers_hurry(!questions_.empty());
   if (of_.waiting() == 0) return;
-  for (auto& [here, one] : entries_)
-    if (!std::exchange(one.hurries, true)) send_(one.node, to_node(from_home::hurry, one.number));
+  std::map<int, std::uint64_t> last;  // by node
+  for (auto one = entries_.upper_bound(hurried_); one != entries_.end(); ++one) {
+    last[one->second.node] = one->second.number;
+    hurried_ = one->first;
+  }
+  for (const auto& [node, number] : last) send_(node, to_node(from_home::hurry, number));
 }
 
 void home_of_files::let_writers_hurry(bool some_wait) {

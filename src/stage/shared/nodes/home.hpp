@@ -40,9 +40,7 @@ class home_of_files {
   // An entry of another node.
   struct entry_elsewhere {
     int node;
-    std::uint64_t number;   // there
-    std::uint64_t blocker;  // what it waits for; 0: it may begin
-    bool hurries = false;
+    std::uint64_t number;  // there
   };
   struct question {
     int node;
@@ -71,7 +69,9 @@ class home_of_files {
   send_function send_;
   std::deque<std::pair<int, std::vector<std::byte>>> inbox_;
   std::map<std::uint64_t, entry_elsewhere> entries_;  // by their numbers here
+  std::map<std::uint64_t, std::uint64_t> blockers_;   // of those that may not begin: what they wait for
   std::map<name, std::uint64_t> numbers_;
+  std::uint64_t hurried_ = 0;  // entries up to it need not wait for the rest of a collective call
   std::list<question> questions_;
   std::map<std::pair<int, int>, int> handles_;  // open ones, by node and file
   std::set<int> ended_;                         // nodes

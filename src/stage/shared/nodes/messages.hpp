@@ -4,7 +4,7 @@
 //   join     entry, inode, path              answer   entry, value, error
 //   leave    file                            ordered  entry, may_begin, error
 //   write    entry, file, range, pieces      begin    entry
-//   set_size entry, file, size               hurry    entry
+//   set_size entry, file, size               hurry    entry, and all before it
 //   wait     entry, file, range
 //   ask_size, look_at_size  entry, file
 //   done     entry, error
