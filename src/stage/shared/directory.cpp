@@ -296,6 +296,14 @@ const file_entry* directory::pending_for(int file, std::uint64_t before) const {
   return first != 0 && first < before ? &entry(first) : nullptr;
 }
 
+const file_entry* directory::last_change_of(int file, std::uint64_t before) const {
+  const file_entry* last = nullptr;
+  if (row(file).pending == 0) return last;
+  for (std::uint64_t number = row(file).first; number != 0 && number < before; number = entry(number).next)
+    if (entry(number).pending && !entry(number).is_request()) last = &entry(number);
+  return last;
+}
+
 const file_entry* directory::pending_of(int owner, std::uint64_t before) const {
   for (std::uint64_t number = table().oldest; number < before; ++number)
     if (is_pending(number) && entry(number).owner == owner) return &entry(number);

@@ -50,6 +50,9 @@ struct file_entry {
     wait,          // until no earlier entry changes the `wanted` bytes
     ask_size,      // of the file
     look_at_size,  // again in the file system, when nothing is pending
+    announce,      // to all nodes that the file is pending: a process closes it. `value`: 1, or 0 if some do not know
+    // Not for the home: other nodes have not written the file yet. It is pending here, too, for path calls.
+    elsewhere,
   };
   std::uint64_t number = 0;
   kind what = kind::open;
@@ -180,6 +183,8 @@ class directory {
   // A pending entry before `before` that changes bytes of the file in this range, or of this process; null: none.
   [[nodiscard]] const file_entry* pending_in(int file, const range& bytes, std::uint64_t before) const;
   [[nodiscard]] const file_entry* pending_for(int file, std::uint64_t before) const;  // any change of the file
+  // Likewise, but no requests; the last one, which tells whether all have numbers below some number.
+  [[nodiscard]] const file_entry* last_change_of(int file, std::uint64_t before) const;
   [[nodiscard]] const file_entry* pending_of(int owner, std::uint64_t before) const;
   [[nodiscard]] const file_entry* pending_at(int server) const;
 

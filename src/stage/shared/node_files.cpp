@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -38,7 +39,8 @@ std::string real_path_of(const std::string& path) {
 
 // Whether it ends, or gets its place, without that anything is written; not if the table of the home is full.
 bool waits_for_answer_only(const file_entry& one) {
-  return one.is_request() ? one.what != kind::wait && one.what != kind::look_at_size : !one.ordered;
+  constexpr std::array need_writing{kind::wait, kind::look_at_size, kind::elsewhere};
+  return one.is_request() ? std::ranges::find(need_writing, one.what) == need_writing.end() : !one.ordered;
 }
 
 }  // namespace
@@ -91,17 +93,23 @@ bool node_files::join_others(int file) {
   return got.value >= 0;
 }
 
-// The path calls of the other nodes' processes do not wait for what is under way here. So their files are closed when
-// they are written.
+// The path calls of other nodes wait for what is under way here only if these nodes know of it.
+bool node_files::is_announced(int file) {
+  if (of_->among_nodes().nodes <= 1 || !of_->among_nodes().all_are_served) return of_->among_nodes().all_are_served;
+  if (of_->is_home()) {
+    const auto hold = of_->lock();
+    if (of_->row(file).pending == 0) return true;
+  }
+  return ask({.what = kind::announce, .file = file}).value == 1;
+}
+
 int node_files::close(int file) {
-  bool has_joined = false, is_of_several_nodes = false;
+  if (how_.close_waits || !is_announced(file)) (void)wait(file, {});
+  bool has_joined = false;
   {
     const auto hold = of_->lock();
-    const file_row& row = of_->row(file);
-    has_joined = row.at_home >= 0;
-    is_of_several_nodes = row.several_nodes || has_joined || !of_->among_nodes().all_are_served;
+    has_joined = of_->row(file).at_home >= 0;
   }
-  if (how_.close_waits || is_of_several_nodes) (void)wait(file, {});
   const int failed = error(file);
   if (has_joined) hand_over({.what = kind::leave, .file = file});
   bool is_last_writer = false;

@@ -63,6 +63,7 @@ class node_files final : public shared_files {
   // Until the home has given the entry its place.
   void wait_for_order(std::uint64_t number);
   [[nodiscard]] bool join_others(int file);
+  [[nodiscard]] bool is_announced(int file);
   [[nodiscard]] std::size_t usable_bytes();
   // Sleeps, and writes in the place of a server that has died, while `pending` returns an entry; it is called with the
   // lock. Returns whether it has slept.

@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -29,10 +30,10 @@ namespace {
 // Nodes, and a thread that carries their messages, as their links do.
 class nodes {
  public:
-  nodes(int count, int clients, int servers, std::size_t arena_bytes = 64 * KiB) {
+  nodes(int count, int clients, int servers, std::size_t arena_bytes = 64 * KiB, bool close_waits = true) {
     for (int i = 0; i < count; ++i)
       all_.push_back(
-          std::make_unique<node>(clients, servers, arena_bytes, false, place_of_node{.node = i, .nodes = count}));
+          std::make_unique<node>(clients, servers, arena_bytes, close_waits, place_of_node{.node = i, .nodes = count}));
     for (auto& one : all_) one->view(clients).linking().lock();  // never abandoned
     home_ = std::make_unique<home_of_files>(all_[0]->view(clients), [this](int node, packet text) {
       keep(to_nodes_[static_cast<std::size_t>(node)], text);
@@ -110,6 +111,7 @@ class files_of_nodes : public testing::Test {
   }
 
   temporary_folder folder_;
+  std::optional<packet> known_;
 };
 
 TEST_F(files_of_nodes, the_last_writer_wins_on_whichever_node) {
@@ -205,6 +207,59 @@ void write_many_small(nodes& job, const std::string& path, const std::function<v
   for (int i = 0; i < 3; ++i) EXPECT_EQ(job[i].client(0).close(numbers[static_cast<std::size_t>(i)]), 0);
   EXPECT_EQ(text_of(path).size(), 799 * 8 + 12);
   job.finish();
+}
+
+TEST_F(files_of_nodes, path_calls_of_all_nodes_wait_for_a_closed_file) {
+  for (const int writer : {0, 1}) {
+    nodes job(3, 1, 1, 64 * KiB, false);
+    const std::string path = file(std::to_string(writer));
+    for (int i = 0; i < 3; ++i) job[i].view(0).writing(1).lock();  // the servers are slow
+    const int number = job[writer].client(0).open(path, true).value();
+    write(job[writer].client(0), number, 0, "text");
+    EXPECT_EQ(job[writer].client(0).close(number), 0);
+    EXPECT_EQ(text_of(path), "");
+    struct stat found {};
+    ASSERT_EQ(stat(path.c_str(), &found), 0);
+    const file_identity which{found.st_dev, found.st_ino};
+    std::vector<std::jthread> lookers;
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_TRUE(job[i].view(0).find(which)) << i;
+      lookers.emplace_back([&, i] {
+        job[i].client(0).wait_outside(&which);
+        EXPECT_EQ(text_of(path), "text") << i;
+      });
+    }
+    for (int i = 0; i < 3; ++i) job[i].view(0).writing(1).unlock();
+    job.serve();
+    lookers.clear();
+    job.finish();
+  }
+}
+
+TEST_F(files_of_nodes, close_waits_if_a_node_sees_another_file) {
+  node first(1, 1, 64 * KiB, false, place_of_node{.node = 0, .nodes = 2});
+  first.view(1).linking().lock();
+  home_of_files home(first.view(1), [&](int, const packet& text) {
+    packet_reader read(text.bytes());
+    if (read.take<from_home>() != from_home::pending) return;
+    known_ = packet().put(to_home::known).put(read.take<std::uint64_t>()).put(false);
+  });
+  const std::string path = file();
+  const int number = first.client(0).open(path, true).value();
+  write(first.client(0), number, 0, "text");
+  std::jthread closer([&] {
+    EXPECT_EQ(first.client(0).close(number), 0);
+    EXPECT_EQ(text_of(path), "text");
+  });
+  while (!known_) {
+    home.look();
+    std::this_thread::yield();
+  }
+  home.take(1, packet_reader(known_->bytes()));
+  closer.join();
+  first.serve();
+  (void)first.finish();
+  first.view(1).linking().unlock();
 }
 
 TEST_F(files_of_nodes, many_small_writes_of_all_nodes_are_written) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "stage/shared/file_systems.hpp"
+
 namespace lull::stage {
 namespace {
 
@@ -23,6 +25,8 @@ to_home name_of(kind what) {
       return to_home::ask_size;
     case kind::look_at_size:
       return to_home::look_at_size;
+    case kind::announce:
+      return to_home::announce;
     default:
       return to_home::write;
   }
@@ -84,6 +88,12 @@ void follower_of_home::take(packet_reader text) {
   const auto what = text.take<from_home>();
   if (what == from_home::hello) return;
   const auto number = text.take<std::uint64_t>();
+  if (what == from_home::pending) {
+    const auto inode = text.take<std::uint64_t>();
+    const bool known = is_pending_elsewhere(number, inode, text.take_text());
+    return send_(home_node, packet().put(to_home::known).put(number).put(known));
+  }
+  if (what == from_home::written) return is_written_elsewhere(number);
   {
     const auto hold = of_.lock();
     if (what != from_home::hurry && !of_.is_pending(number)) return;
@@ -113,6 +123,31 @@ void follower_of_home::take(packet_reader text) {
     ++of_.work();
   }
   of_.wake_all_for(of_.work());
+  of_.wake_all_for(of_.changed());
+}
+
+bool follower_of_home::is_pending_elsewhere(std::uint64_t announced, std::uint64_t inode, const std::string& path) {
+  const auto found = status_of(path);
+  if (!found || found->st_ino != inode) return false;
+  const auto hold = of_.lock();
+  if (of_.is_full() || of_.order_is_lost()) return false;
+  const auto file = of_.open({found->st_dev, found->st_ino}, path, found->st_size);
+  if (!file) return false;
+  elsewhere_[announced] = of_.add({.what = kind::elsewhere,
+                                   .file = *file,
+                                   .owner = of_.position(),
+                                   .server = directory::server_elsewhere(home_node)});
+  --of_.row(*file).opened;
+  return true;
+}
+
+void follower_of_home::is_written_elsewhere(std::uint64_t announced) {
+  const auto known = elsewhere_.extract(announced);
+  if (known.empty()) return;
+  {
+    const auto hold = of_.lock();
+    if (of_.is_pending(known.mapped())) of_.end(of_.entry(known.mapped()), 0);
+  }
   of_.wake_all_for(of_.changed());
 }
 

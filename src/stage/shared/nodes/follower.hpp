@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "stage/shared/directory.hpp"
@@ -24,13 +25,17 @@ class follower_of_home {
 
  private:
   [[nodiscard]] packet announcement(const file_entry& one) const;
+  // A file that other nodes have not written is pending here, too.
+  [[nodiscard]] bool is_pending_elsewhere(std::uint64_t announced, std::uint64_t inode, const std::string& path);
+  void is_written_elsewhere(std::uint64_t announced);
 
   directory& of_;
   send_function send_;
-  std::uint64_t cursor_ = 1;                // entries before it have been announced, where they must be
-  std::uint64_t hurried_ = 1;               // entries before it need not wait for the rest of a collective call
-  std::uint32_t seen_ = 0;                  // changes of the table up to the last look
-  std::map<std::uint64_t, int> announced_;  // writes and changes of size that have not ended: their files
+  std::uint64_t cursor_ = 1;   // entries before it have been announced, where they must be
+  std::uint64_t hurried_ = 1;  // entries before it need not wait for the rest of a collective call
+  std::uint32_t seen_ = 0;     // changes of the table up to the last look
+  std::map<std::uint64_t, std::uint64_t> elsewhere_;  // the entries of files that others write, by announcement
+  std::map<std::uint64_t, int> announced_;            // writes and changes of size that have not ended: their files
 };
 
 }  // namespace lull::stage

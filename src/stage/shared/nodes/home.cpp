@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -49,7 +50,9 @@ void home_of_files::look() {
     inbox_.pop_front();
   }
   begin_what_can();
+  take_own_questions();
   answer_what_can();
+  end_announcements();
   hurry();
   if (std::exchange(some_ended_, false)) of_.wake_all_for(of_.changed());
 }
@@ -61,6 +64,7 @@ bool home_of_files::carry_out(int node, packet_reader text) {
   if (what == to_home::join) return join(node, text), true;
   const auto number = text.take<std::uint64_t>();
   if (what == to_home::done) return end({node, number}, text.take<std::int32_t>()), true;
+  if (what == to_home::known) return is_known(node, number, text.take<bool>()), true;
   const int file = text.take<std::int32_t>();
   if (!has_joined(node, file)) return true;
   if (what == to_home::leave) {
@@ -86,7 +90,9 @@ bool home_of_files::carry_out(int node, packet_reader text) {
   }
   question asked{.node = node,
                  .number = number,
-                 .what = what == to_home::wait ? kind::wait : kind::look_at_size,
+                 .what = what == to_home::wait       ? kind::wait
+                         : what == to_home::announce ? kind::announce
+                                                     : kind::look_at_size,
                  .file = file,
                  .wanted = {},
                  .before = of_.next()};
@@ -163,6 +169,7 @@ void home_of_files::lost(int node) {
   if (!ended_.insert(node).second) return;
   std::erase_if(inbox_, [&](const auto& one) { return one.first == node; });
   std::erase_if(questions_, [&](const question& one) { return one.node == node; });
+  for (announcement& one : announcements_) one.missing.erase(node), one.known.erase(node);
   std::vector<name> left;
   for (const auto& [which, here] : numbers_)
     if (which.first == node) left.push_back(which);
@@ -200,6 +207,10 @@ void home_of_files::begin_what_can() {
 void home_of_files::answer_what_can() {
   const auto hold = of_.lock();
   for (auto one = questions_.begin(); one != questions_.end();) {
+    if (one->what == kind::announce) {
+      one = announce(*one) ? questions_.erase(one) : std::next(one);
+      continue;
+    }
     file_row& row = of_.row(one->file);
     bool pending = one->blocker != 0 && of_.is_pending(one->blocker);
     if (!pending && one->what == kind::look_at_size) {
@@ -216,15 +227,74 @@ void home_of_files::answer_what_can() {
     }
     if (one->what == kind::look_at_size)
       if (const auto found = status_of(row.path)) row.size = found->st_size;
-    send_(one->node,
-          to_node(from_home::answer, one->number).put(std::int64_t{one->waited ? 1 : 0}).put(std::int32_t{row.error}));
+    answer(*one, one->waited ? 1 : 0);
     one = questions_.erase(one);
   }
 }
 
+// The processes of the home close files, too.
+void home_of_files::take_own_questions() {
+  const auto hold = of_.lock();
+  for (; cursor_ < of_.next(); ++cursor_) {
+    const file_entry& one = of_.entry(cursor_);
+    if (of_.is_pending(cursor_) && one.what == kind::announce)
+      questions_.push_back(
+          {.node = home_node, .number = cursor_, .what = one.what, .file = one.file, .wanted = {}, .before = cursor_});
+  }
+}
+
+// One announcement of a file at a time: those who close it meanwhile share the next one.
+bool home_of_files::announce(question& asked) {
+  const file_entry* const last = of_.last_change_of(asked.file, asked.before);
+  if (last == nullptr) return answer(asked, 1), true;
+  for (const announcement& one : announcements_) {
+    if (one.file != asked.file) continue;
+    if (!one.missing.empty()) return false;
+    if (last->number < one.before) return answer(asked, one.all_know ? 1 : 0), true;
+  }
+  announcement made{.number = ++announced_, .file = asked.file, .before = of_.next(), .missing = {}, .known = {}};
+  const file_row& row = of_.row(asked.file);
+  for (int node = 1; node < of_.among_nodes().nodes; ++node) {
+    if (ended_.contains(node)) continue;
+    made.missing.insert(node);
+    send_(node, to_node(from_home::pending, made.number).put(std::uint64_t{row.inode}).put(std::string(row.path)));
+  }
+  if (made.missing.empty()) return answer(asked, 1), true;
+  announcements_.push_back(std::move(made));
+  return false;
+}
+
+void home_of_files::is_known(int node, std::uint64_t announced, bool known) {
+  for (announcement& one : announcements_) {
+    if (one.number != announced || one.missing.erase(node) == 0) continue;
+    if (known) one.known.insert(node);
+    one.all_know = one.all_know && known;
+  }
+}
+
+// With the lock.
+void home_of_files::answer(const question& asked, std::int64_t value) {
+  const std::int32_t error = of_.row(asked.file).error;
+  if (asked.node != home_node) return send_(asked.node, to_node(from_home::answer, asked.number).put(value).put(error));
+  if (!of_.is_pending(asked.number)) return;
+  const file_entry& one = of_.entry(asked.number);
+  of_.answer_for(one.owner) = {value, error};
+  of_.end(one, 0);
+  some_ended_ = true;
+}
+
+void home_of_files::end_announcements() {
+  const auto hold = of_.lock();
+  std::erase_if(announcements_, [&](const announcement& one) {
+    if (!one.missing.empty() || of_.last_change_of(one.file, one.before) != nullptr) return false;
+    for (const int node : one.known) send_(node, to_node(from_home::written, one.number));
+    return true;
+  });
+}
+
 // Servers write parts of collective calls that somebody waits for.
 void home_of_files::hurry() {
-  let_writers_hurry(!questions_.empty());
+  let_writers_hurry(std::ranges::any_of(questions_, [](const question& one) { return one.what != kind::announce; }));
   if (of_.waiting() == 0) return;
   std::map<int, std::uint64_t> last;  // by node
   for (auto one = entries_.upper_bound(hurried_); one != entries_.end(); ++one) {

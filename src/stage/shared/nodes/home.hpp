@@ -4,6 +4,9 @@
 // entry of another node overlaps it, and ends when its node says so. The processes of the home find it in their table
 // like their own entries.
 //
+// When a process closes a file that is not written yet, all other nodes hear of it before the call returns, so that
+// their path calls wait, too (`announce`).
+//
 // Calls come from one thread. send() is called in all of them.
 #pragma once
 #include <cstddef>
@@ -52,6 +55,15 @@ class home_of_files {
     bool waited = false;
     std::uint64_t blocker = 0;
   };
+  // To the other nodes: this file is pending.
+  struct announcement {
+    std::uint64_t number;
+    int file;
+    std::uint64_t before;   // these changes of it
+    std::set<int> missing;  // nodes that have not answered
+    std::set<int> known;    // nodes that wait for its end
+    bool all_know = true;
+  };
   using name = std::pair<int, std::uint64_t>;  // a node, and an entry's number there
 
   bool carry_out(int node, packet_reader text);  // false: later, there is no room
@@ -61,6 +73,12 @@ class home_of_files {
   void end(const name& which, int error);
   void begin_what_can();
   void answer_what_can();
+  void take_own_questions();
+  // Whether the question has been answered.
+  [[nodiscard]] bool announce(question& asked);
+  void answer(const question& asked, std::int64_t value);
+  void is_known(int node, std::uint64_t announced, bool known);
+  void end_announcements();
   void hurry();
   void let_writers_hurry(bool some_wait);
   [[nodiscard]] bool has_joined(int node, int file) const { return handles_.contains({node, file}); }
@@ -73,6 +91,9 @@ class home_of_files {
   std::map<name, std::uint64_t> numbers_;
   std::uint64_t hurried_ = 0;  // entries up to it need not wait for the rest of a collective call
   std::list<question> questions_;
+  std::list<announcement> announcements_;
+  std::uint64_t announced_ = 0;                 // so many
+  std::uint64_t cursor_ = 1;                    // own requests before it have been taken
   std::map<std::pair<int, int>, int> handles_;  // open ones, by node and file
   std::set<int> ended_;                         // nodes
   arena places_;                                // of lists of pieces, in the arena of this process

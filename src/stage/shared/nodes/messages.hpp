@@ -7,6 +7,8 @@
 //   set_size entry, file, size               hurry    entry, and all before it
 //   wait     entry, file, range
 //   ask_size, look_at_size  entry, file
+//   announce entry, file                     pending  announcement, inode, path
+//   known    announcement, whether it is     written  announcement
 //   done     entry, error
 //   farewell
 //
@@ -27,11 +29,13 @@ enum class to_home : std::uint32_t {
   wait,
   ask_size,
   look_at_size,
+  announce,
+  known,
   done,
   hello,
   farewell
 };
-enum class from_home : std::uint32_t { answer, ordered, begin, hurry, hello };
+enum class from_home : std::uint32_t { answer, ordered, begin, hurry, pending, written, hello };
 
 inline constexpr int home_node = 0;
 
