@@ -29,6 +29,10 @@ inline constexpr std::array stage{
     setting{"LULL_STAGE_SYNC", setting_type::choice, "wait", "wait|order",
             "When MPI_File_sync returns: when everything is on the disk, or at once, after which the order of writes "
             "still holds for all processes, but a failure of the machine may lose what was not written."},
+    setting{"LULL_STAGE_VERIFY", setting_type::text, "", "",
+            "Folder that all nodes see, in which processes keep checksums of what they hand over for files that "
+            "several processes write. At the end the files are read back and compared; a difference is a line and an "
+            "exit code that is not 0."},
     setting{"LULL_STAGE_PYTHON", setting_type::text, "python3", "",
             "Python interpreter that runs plug-ins of a simulation's output; Lull must be installed for it. `lull "
             "stage` sets its own."},

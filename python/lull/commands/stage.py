@@ -55,6 +55,14 @@ from lull.stage.selection import selected
     help="Whether MPI_File_sync waits, or only orders writes (LULL_STAGE_SYNC).",
 )
 @click.option(
+    "--verify",
+    type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
+    metavar="FOLDER",
+    help="With dedicated-cores: read files that several processes write back at the end, and compare them with "
+    "checksums of what was handed over, which are in this folder meanwhile; all nodes must see it "
+    "(LULL_STAGE_VERIFY).",
+)
+@click.option(
     "--objective",
     type=click.Choice(["time", "energy", "edp"]),
     help="What the model minimizes (LULL_STAGE_OBJECTIVE).",
@@ -78,6 +86,7 @@ def stage(
     sync: bool | None,
     close: str | None,
     file_sync: str | None,
+    verify: Path | None,
     objective: str | None,
     storage_limit: str | None,
     figures: Path | None,
@@ -103,6 +112,7 @@ def stage(
         objective,
         close=close,
         file_sync=file_sync,
+        verify=verify,
     )
     request, why = selected(request, command, os.environ)
     environment = staged_by(request, os.environ, command=command)

@@ -29,6 +29,7 @@ class StageRequest:
     objective: str | None = None
     close: str | None = None
     file_sync: str | None = None
+    verify: Path | None = None
 
     def settings(self) -> dict[str, str]:
         """The environment variables of the request.
@@ -43,6 +44,12 @@ class StageRequest:
                 "there is no such approach",
                 f"choose one of {choice}, with N from 1",
             )
+        if self.verify is not None and not self.approach.startswith("dedicated-cores"):
+            raise UsageError(
+                f"stage --approach {self.approach} --verify {self.verify}",
+                "no server writes files that all processes write together",
+                "choose --approach dedicated-cores=N",
+            )
         given = {
             "LULL_STAGE": self.approach,
             "LULL_STAGE_BUFFER": self.buffer,
@@ -55,6 +62,7 @@ class StageRequest:
             "LULL_STAGE_OBJECTIVE": self.objective,
             "LULL_STAGE_CLOSE": self.close,
             "LULL_STAGE_SYNC": self.file_sync,
+            "LULL_STAGE_VERIFY": None if self.verify is None else str(self.verify.absolute()),
         }
         return {variable: value for variable, value in given.items() if value is not None}
 

@@ -180,7 +180,7 @@ bool write_view(open_file& file, std::int64_t from, std::int64_t total, const fl
 }  // namespace
 
 void report_declined(open_file& file, const char* what) {
-  files_of_node()->count_declined();
+  files_of_node()->count_declined(file.number);
   report_once(file, what, "the MPI library does it, after everything before is written");
 }
 

@@ -59,6 +59,7 @@ plan plan_of_settings() {
   wanted.objective = objective_of(setting_text("LULL_STAGE_OBJECTIVE"));
   wanted.close_waits = setting_text("LULL_STAGE_CLOSE") == "wait";
   wanted.sync_waits = setting_text("LULL_STAGE_SYNC") == "wait";
+  wanted.verify_in = setting_text("LULL_STAGE_VERIFY");
   wanted.sync = setting_text("LULL_STAGE_FSYNC") == "1";
   wanted.storage_bytes_per_s = setting_size("LULL_STAGE_STORAGE_LIMIT");
   wanted.storage_writers = setting_real("LULL_STAGE_STORAGE_WRITERS");

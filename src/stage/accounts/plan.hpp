@@ -41,6 +41,7 @@ struct plan {
   when_full policy = when_full::wait;
   bool close_waits = false;             // MPI_File_close, until the file is written
   bool sync_waits = true;               // MPI_File_sync, likewise
+  std::string verify_in = {};           // folder with checksums of what was handed over; empty: there are none
   bool sync = true;                     // fsync a file before it gets its name
   std::size_t storage_bytes_per_s = 0;  // limit for the processes on a machine together; 0: none
   double storage_writers = 0;           // number that reaches half of it together; 0: any number reaches all

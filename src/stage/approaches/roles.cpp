@@ -1,5 +1,7 @@
 #include "stage/approaches/roles.hpp"
 
+#include <algorithm>
+
 #include "stage/approaches/approach.hpp"
 
 namespace lull::stage {
@@ -19,6 +21,17 @@ std::vector<int> roles::clients_of(int server) const {
   for (const int rank : clients())
     if (server_of(rank) == server) found.push_back(rank);
   return found;
+}
+
+bool roles::is_first_server(int rank) const {
+  for (int before = 0; before < rank; ++before)
+    if (is_server(before)) return false;
+  return is_server(rank);
+}
+
+int roles::served_clients() const {
+  const std::vector<int> all = clients();
+  return static_cast<int>(std::ranges::count_if(all, [&](int rank) { return server_of(rank) != no_server; }));
 }
 
 }  // namespace lull::stage

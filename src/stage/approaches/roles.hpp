@@ -26,6 +26,8 @@ class roles {
   [[nodiscard]] int server_of(int client) const { return server_of_[static_cast<std::size_t>(client)]; }
   [[nodiscard]] std::vector<int> clients() const;               // ascending
   [[nodiscard]] std::vector<int> clients_of(int server) const;  // ascending
+  [[nodiscard]] bool is_first_server(int rank) const;
+  [[nodiscard]] int served_clients() const;  // number of those that have a server
 
  private:
   std::vector<int> server_of_;  // by rank; a server's is itself

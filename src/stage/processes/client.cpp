@@ -47,7 +47,7 @@ class client::state {
   state(const plan& wanted, joined server, std::size_t share, int rank, storage_limit own_storage,
         std::shared_ptr<directory> of_node)
       : storage(std::move(own_storage)),
-        shared(std::move(of_node), {wanted.close_waits, wanted.sync_waits}, storage),
+        shared(std::move(of_node), {wanted.close_waits, wanted.sync_waits, wanted.verify_in}, storage),
         policy_(wanted.policy),
         sync_(wanted.sync),
         server_(std::move(server)),

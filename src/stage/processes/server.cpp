@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "stage/approaches/approach.hpp"
 #include "stage/processes/joint_account.hpp"
+#include "stage/shared/checks/verification.hpp"
 #include "stage/shared/nodes/node_link.hpp"
 #include "stage/shared/piece_writer.hpp"
 
@@ -26,7 +27,9 @@ int serve(const plan& wanted, const roles& all, exchange& others) {
   done.own.wall_ns = now_ns() - begin_ns;
   done.own.cpu_ns = process_cpu_ns() - begin_cpu_ns;
   account.close(wanted, {done.clients, done.own, account.nodes()});
-  return done.own.failed == 0 ? 0 : 1;
+  const bool verifies = !wanted.verify_in.empty() && all.is_first_server(others.rank());
+  const bool is_right = !verifies || report(verify(wanted.verify_in, all.served_clients()));
+  return done.own.failed == 0 && is_right ? 0 : 1;
 }
 
 }  // namespace lull::stage

@@ -199,6 +199,7 @@ std::uint64_t directory::add(file_entry one) {
     one.ordered = one.may_begin = true;
     of.error = EIO;
   }
+  if (is_home()) one.order = one.number;
   entry(one.number) = one;
   if (one.server >= 0 && one.server < static_cast<int>(most_processes)) begin_serving(one.server);
   if (one.what == kind::set_size)

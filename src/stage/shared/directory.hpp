@@ -70,7 +70,8 @@ struct file_entry {
   std::uint64_t next = 0;  // of the same file; 0: none
   range wanted = {0, 0};
   bool ordered = true, may_begin = true;
-  bool hurries = false;  // a process waits for it, or for an entry behind it
+  std::uint64_t order = 0;  // its number at the home; 0: not known yet
+  bool hurries = false;     // a process waits for it, or for an entry behind it
 
   [[nodiscard]] bool is_request() const { return what >= kind::join; }
 };

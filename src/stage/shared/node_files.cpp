@@ -46,7 +46,13 @@ bool waits_for_answer_only(const file_entry& one) {
 }  // namespace
 
 node_files::node_files(std::shared_ptr<directory> of, settings how, storage_limit storage)
-    : of_(std::move(of)), how_(how), storage_(std::move(storage)), lost_servers_(of_, storage_) {}
+    : of_(std::move(of)), how_(std::move(how)), storage_(std::move(storage)), lost_servers_(of_, storage_) {
+  if (of_ && of_->server() >= 0 && !how_.verify_in.empty()) try {
+      checks_ = std::make_unique<checksum_log>(how_.verify_in);
+    } catch (const lull::error& problem) {  // the server finds one log too few
+      fmt::print(stderr, "lull: {}\n", problem.what());
+    }
+}
 
 // Touches the first pages, of which the first writes then need no more.
 void node_files::start_arena() {
@@ -176,6 +182,8 @@ void node_files::write(int file, std::span<const piece> pieces, std::byte* data,
   std::memcpy(begin, pieces.data(), pieces.size_bytes());
   std::uint64_t bytes = 0;
   for (const piece& one : pieces) bytes += static_cast<std::uint64_t>(one.length);
+  std::vector<checksum_record> sums;
+  if (checks_) sums = checksum_log::sums_of(pieces, data);
   const std::uint64_t number =
       hand_over({.what = kind::write,
                  .file = file,
@@ -184,7 +192,8 @@ void node_files::write(int file, std::span<const piece> pieces, std::byte* data,
                  .pieces = pieces.size(),
                  .length = bytes,
                  .of = of});
-  if (of.last) wait_for_order(number);  // the parts before it have their places, too
+  if (of.last || checks_) wait_for_order(number);  // the parts before it have their places, too
+  if (checks_) checks_->wrote(of_->row(file).path, of_->row(file).inode, order_of(number), std::move(sums));
   const std::lock_guard hold(mutex_);
   figures_.handed_over.bytes += bytes;
   figures_.shared.calls += of.last ? 1 : 0;
@@ -203,8 +212,17 @@ void node_files::set_size(int file, std::int64_t bytes) {
     before = of_->row(file).size;
   }
   if (!of_->is_home()) before = 0;  // it may be smaller at the home
-  wait_for_order(
-      hand_over({.what = kind::set_size, .file = file, .bytes = {.begin = std::min(before, bytes)}, .size = bytes}));
+  const std::uint64_t number =
+      hand_over({.what = kind::set_size, .file = file, .bytes = {.begin = std::min(before, bytes)}, .size = bytes});
+  wait_for_order(number);
+  if (checks_) checks_->set_size(of_->row(file).path, of_->row(file).inode, order_of(number), bytes);
+}
+
+// An entry that has ended may have left its place in the table to another one.
+std::uint64_t node_files::order_of(std::uint64_t number) {
+  if (of_->is_home()) return number;
+  const auto hold = of_->lock();
+  return of_->entry(number).number == number ? of_->entry(number).order : 0;
 }
 
 void node_files::wait_for_order(std::uint64_t number) {
@@ -380,7 +398,8 @@ void node_files::count_read(bool waited) {
   figures_.shared.reads_waited += waited ? 1 : 0;
 }
 
-void node_files::count_declined() {
+void node_files::count_declined(int file) {
+  if (checks_ && file >= 0) checks_->declined(of_->row(file).path, of_->row(file).inode);
   const std::lock_guard hold(mutex_);
   ++figures_.shared.declined;
 }
@@ -392,6 +411,7 @@ void node_files::finish() {
     if (before == 0) before = of_->next();
     return of_->pending_of(of_->position(), before);
   });
+  if (checks_) checks_->end();
 }
 
 std::vector<std::string> node_files::failures() {

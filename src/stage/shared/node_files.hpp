@@ -13,6 +13,7 @@
 
 #include "stage/files/storage_limit.hpp"
 #include "stage/shared/arena.hpp"
+#include "stage/shared/checks/checksum_log.hpp"
 #include "stage/shared/directory.hpp"
 #include "stage/shared/piece_writer.hpp"
 #include "stage/shared/shared_files.hpp"
@@ -24,6 +25,7 @@ class node_files final : public shared_files {
   struct settings {
     bool close_waits = true;
     bool sync_waits = true;
+    std::string verify_in = {};  // folder of checksums; empty: there are none
   };
   node_files(std::shared_ptr<directory> of, settings how, storage_limit storage);
 
@@ -45,7 +47,7 @@ class node_files final : public shared_files {
   void wrote_itself(std::int64_t begin_ns, std::uint64_t bytes) override;
   bool sync_waits() const override { return how_.sync_waits; }
   void count_read(bool waited) override;
-  void count_declined() override;
+  void count_declined(int file) override;
 
   // As wait(), for any file of the node (null) or the one with this identity, but takes no lock while its server lives:
   // also for signal handlers.
@@ -64,6 +66,7 @@ class node_files final : public shared_files {
   void wait_for_order(std::uint64_t number);
   [[nodiscard]] bool join_others(int file);
   [[nodiscard]] bool is_announced(int file);
+  [[nodiscard]] std::uint64_t order_of(std::uint64_t number);  // once it has a place; 0: not known
   [[nodiscard]] std::size_t usable_bytes();
   // Sleeps, and writes in the place of a server that has died, while `pending` returns an entry; it is called with the
   // lock. Returns whether it has slept.
@@ -73,6 +76,7 @@ class node_files final : public shared_files {
 
   std::shared_ptr<directory> of_;
   settings how_;
+  std::unique_ptr<checksum_log> checks_;  // null: nothing is verified
   storage_limit storage_;
   std::mutex mutex_;  // of what follows
   std::optional<arena> arena_;

@@ -73,7 +73,7 @@ class shared_files {
   [[nodiscard]] virtual bool sync_waits() const = 0;  // a setting
   // For the table at the end.
   virtual void count_read(bool waited) = 0;
-  virtual void count_declined() = 0;
+  virtual void count_declined(int file) = 0;
 };
 
 }  // namespace lull::stage

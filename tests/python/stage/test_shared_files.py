@@ -97,6 +97,21 @@ def test_random_programs_on_two_nodes_are_as_plainly(mpi: MpiLibrary, tmp_path: 
         assert staged.file == plain.file, f"seed {seed}"
 
 
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_files_are_verified_at_the_end(nodes: int, tmp_path: Path, built: Path) -> None:
+    mpi = LIBRARIES[0]
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    sums = tmp_path / "sums"
+    sums.mkdir()
+    what = program(mpi, built, "shared_steps")
+    settings = {"LULL_NODES": str(nodes), "LULL_STAGE_VERIFY": str(sums), "LULL_STAGE": "dedicated-cores=1"}
+    done = run(mpi, tmp_path / "right", 2, what, "64", "4", servers=nodes, **settings)
+    assert done.run.returncode == 0, done.run.stderr
+    assert f"lull: verified: {len(done.file)} bytes of 1 file as handed over; 0 bytes" in done.run.stderr
+    assert not list(sums.iterdir())
+
+
 @each_library
 def test_the_table_counts_what_was_handed_over(mpi: MpiLibrary, tmp_path: Path, built: Path) -> None:
     what = program(mpi, built, "shared_steps")
@@ -216,6 +231,25 @@ def test_what_was_handed_over_survives_a_process(mpi: MpiLibrary, tmp_path: Path
         assert written == plain.file
     else:
         assert written == plain.file[: 3 * 2 * 64 * 1024]
+
+
+def test_a_byte_that_was_changed_meanwhile_ends_the_job_with_an_error(tmp_path: Path, built: Path) -> None:
+    mpi = LIBRARIES[0]
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    sums, folder = tmp_path / "sums", tmp_path / "staged"
+    sums.mkdir()
+    settings = {"LULL_STAGE_VERIFY": str(sums), "LULL_STAGE_STORAGE_LIMIT": "0"}
+    with job_that_waits(mpi, folder, 3, program(mpi, built, "shared_steps"), settings) as job:
+        file = folder / "file"
+        assert wait_until(lambda: any(file.read_bytes()[4096:8192]))  # written, by the other rank
+        with file.open("r+b") as written:
+            written.seek(5000)
+            written.write(b"!")
+        said = job.go_on()
+    assert job.returncode != 0
+    assert re.search(r"lull: verify .*/file: read 4096 bytes at 4096 back: they are not those", said), said
+    assert re.search(r"lull: verified: 0 bytes of 0 files", said), said
 
 
 def test_dedicated_nodes_leave_it_to_the_program(tmp_path: Path, built: Path) -> None:

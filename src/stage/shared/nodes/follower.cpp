@@ -111,6 +111,7 @@ void follower_of_home::take(packet_reader text) {
       int none = 0;
       if (const auto failed = text.take<std::int32_t>(); failed != 0)
         of_.row(one.file).error.compare_exchange_strong(none, failed);
+      one.order = text.take<std::uint64_t>();
       ++of_.changed();
     } else if (what == from_home::begin) {
       one.may_begin = true;

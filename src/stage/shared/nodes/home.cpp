@@ -132,7 +132,7 @@ bool home_of_files::add(int node, file_entry one, std::uint64_t number, packet_r
   entries_[here] = {.node = node, .number = number};
   if (!may_begin) blockers_[here] = blocker->number;
   numbers_[{node, number}] = here;
-  send_(node, to_node(from_home::ordered, number).put(may_begin).put(std::int32_t{of_.row(one.file).error}));
+  send_(node, to_node(from_home::ordered, number).put(may_begin).put(std::int32_t{of_.row(one.file).error}).put(here));
   return true;
 }
 

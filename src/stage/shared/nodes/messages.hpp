@@ -2,7 +2,7 @@
 //
 //   to the home                              from the home
 //   join     entry, inode, path              answer   entry, value, error
-//   leave    file                            ordered  entry, may_begin, error
+//   leave    file                            ordered  entry, may_begin, error, its number here
 //   write    entry, file, range, pieces      begin    entry
 //   set_size entry, file, size               hurry    entry, and all before it
 //   wait     entry, file, range
