@@ -277,7 +277,8 @@ std::int64_t node_files::size(int file) {
 void node_files::look_at_size(int file) {
   if (!of_->is_home() && ask({.what = kind::look_at_size, .file = file}).value >= 0) return;
   for (;;) {
-    (void)wait(file, {});
+    // For every entry: one of a collective call may have no bytes.
+    (void)wait_while([&] { return of_->pending_for(file, of_->next()); });
     const auto hold = of_->lock();
     file_row& row = of_->row(file);
     if (row.pending != 0) continue;

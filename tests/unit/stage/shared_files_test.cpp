@@ -204,6 +204,19 @@ TEST_F(shared_files_of_a_node, what_comes_first_is_written_for_a_server_that_has
   (void)here.finish();
 }
 
+// The part of a rank that has nothing to write. It overlaps nothing, so only who waits for every entry writes it.
+TEST_F(shared_files_of_a_node, a_part_without_bytes_is_ended_for_a_server_that_is_away) {
+  node here(2, 2);
+  const std::string path = file();
+  const int number = here.client(0).open(path, true).value();
+  here.client(0).write(number, {}, here.client(0).room(0, 0), {1, 2, true});
+  here.client(0).look_at_size(number);
+  EXPECT_EQ(here.client(0).size(number), 0);
+  EXPECT_EQ(here.client(0).close(number), 0);
+  here.serve();
+  (void)here.finish();
+}
+
 TEST_F(shared_files_of_a_node, a_client_that_dies_with_the_lock_stops_nobody) {
   node here(2, 1);
   const int number = here.client(0).open(file(), true).value();
