@@ -77,7 +77,7 @@ LULL_API cursor* const* cursors_of(aggregation* a) noexcept;              // by 
 LULL_API bool is_addressed(const aggregation* a) noexcept;                // items begin with the number of their PE
 LULL_API void make_room(aggregation* a, int pe, std::size_t item_bytes);  // std::length_error
 LULL_API void advance(aggregation* a);
-LULL_API void finish(aggregation* a);                                     // with its replies
+LULL_API void finish(aggregation* a);  // with its replies
 // What the items of a phase on the direct path may cost more than buffers, and the price of one by its PE.
 struct direct_path_budget {
   std::uint64_t left;  // 0: the phase begins with buffers

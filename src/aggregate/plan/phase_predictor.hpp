@@ -26,7 +26,7 @@ class phase_predictor {
   }
 
  private:
-  static constexpr std::int8_t most = 2;  // so one exception does not change a prediction
+  static constexpr std::int8_t most = 2;     // so one exception does not change a prediction
   std::array<std::int8_t, 256> followed_{};  // by history: > 0 few, < 0 many, 0 not seen
   std::uint8_t history_ = 0xFF;              // of the last phases, a bit each: few
 };

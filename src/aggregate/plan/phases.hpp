@@ -79,9 +79,9 @@ class phases {
   phase_clock& clock_;
   phases* replies_;
   counts seen_;
-  std::size_t closed_ = 0;           // number of hops
+  std::size_t closed_ = 0;                                           // number of hops
   std::uint64_t pushed_before_ = 0, pushed_within_node_before_ = 0;  // before this phase
-  std::uint64_t most_pushed_ = 0;    // by a PE in this phase, as far as known
+  std::uint64_t most_pushed_ = 0;                                    // by a PE in this phase, as far as known
   std::uint64_t most_of_the_last_ = 0;
   std::uint64_t direct_here_ = 0, spent_here_ = 0;  // items of this phase that went directly, and their prices
   bool direct_now_ = false, left_direct_ = false;

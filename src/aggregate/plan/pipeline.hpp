@@ -98,7 +98,7 @@ class pipeline final {
   [[nodiscard]] std::uint64_t pushed() const;  // items of this PE, since the beginning
   // Of these, the ones that are known to be for PEs of this node. Asked before items are passed on in a phase.
   [[nodiscard]] std::uint64_t pushed_within_node() const;
-  [[nodiscard]] hop_counts counts() const;     // of all hops
+  [[nodiscard]] hop_counts counts() const;  // of all hops
 
  private:
   struct forwarder {  // the sink of a hop that is not the last
