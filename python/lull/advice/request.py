@@ -104,7 +104,8 @@ def _opened(asked: AdviceRequest, folder: Path, settings: Mapping[str, str]) -> 
             "programs": conditions.programs | identified([machine] if machine is not None and machine.exists() else []),
         }
     )
-    wanted = Wanted(folder, now.what, named=asked.out is not None)
+    fix = "remove it, or name another folder with --out"
+    wanted = Wanted(folder, now.what, named=asked.out is not None, fix=fix)
     found, line = find_unfinished(wanted, now, lambda _: None)
     if line:
         say(line)

@@ -31,6 +31,7 @@ class Wanted:
         named: Whether the user has named the folder.
         fresh: Whether to begin anew, whatever an earlier call has left.
         results: Names the files that the experiment writes into the folder, in addition to those of its points.
+        fix: What a user can do where a folder holds another unfinished experiment.
     """
 
     folder: Path
@@ -38,6 +39,7 @@ class Wanted:
     named: bool
     fresh: bool = False
     results: Callable[[], Iterable[str]] = tuple
+    fix: str = "--fresh starts again, --out names another folder"
 
 
 def find_unfinished(
@@ -72,7 +74,7 @@ def find_unfinished(
             raise LullError(
                 f"continue the {wanted.what} in {wanted.folder}",
                 "; ".join(differences),
-                "--fresh starts again, --out names another folder",
+                wanted.fix,
             )
         fits(wanted.folder)
     except BaseException:

@@ -405,6 +405,7 @@ def test_advice_that_was_killed_is_continued_by_the_same_command(lull: Lull, des
     before = (lull.folder / "told" / "present" / "run.json").read_bytes()
     other = lull.run("advise", *words, "--", *app, "--again")
     assert other.returncode == 1 and "continue the advice in told: its description has changed" in other.stderr
+    assert "--fresh" not in other.stderr, "lull advise has no such option"
     done = lull.run("advise", *words, "--", *app)
     assert done.returncode == 0, done.stderr
     assert "resumes: " in done.stderr and "of 8 runs are in told/verified" in done.stderr
