@@ -20,7 +20,7 @@ class phase_predictor {
       seen = static_cast<std::int8_t>(seen < most ? seen + (seen == -1 ? 2 : 1) : most);
     else
       seen = static_cast<std::int8_t>(seen > -most ? seen - (seen == 1 ? 2 : 1) : -most);
-    history_ = static_cast<std::uint8_t>(history_ << 1U | (few ? 1U : 0U));
+    history_ = static_cast<std::uint8_t>((unsigned{history_} << 1U) | (few ? 1U : 0U));
     const std::int8_t follows = followed_[history_];
     return follows == 0 ? few : follows > 0;
   }
