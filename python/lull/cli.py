@@ -17,25 +17,26 @@ import click
 
 from lull import __version__
 from lull.base.abandoning import AbandonedError
-from lull.base.errors import LullError, describe_os_error
+from lull.base.errors import OWN_FAILURE, LullError, describe_os_error
 from lull.base.streams import configure_streams, give_up_output
 
 CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # a stream, not a file of ours
 
 # The groups in which help lists the subcommands. Each subcommand is the click command of its name in the module of its
 # name in `lull.commands`. The module is imported only when the subcommand is called or listed.
+SITE: Final = ("jobs", "collect", "ship")  # their modules are in `lull.commands.site`
 GROUPS: Final = {
     "Measure": ("measure", "trace", "top", "sources", "doctor"),
-    "Look": ("show", "list", "compare", "report", "export", "jobs"),
+    "Look": ("show", "list", "compare", "report", "export"),
     "Run": ("run", "attach", "stage", "join", "hosts", "apps"),
     "Model": ("calibrate", "advise", "predict", "simulate", "topology"),
     "Experiment": ("study",),
-    "Set up": ("settings", "record", "collect", "ship", "completion"),
+    "Every job of a site": SITE,
+    "Set up": ("settings", "record", "completion"),
 }
 COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 LONGEST: Final = max(map(len, COMMANDS))
 PASS_ON: Final = frozenset(("measure", "trace record", "run", "attach", "stage", "hosts"))  # a program's exit code
-OWN_FAILURE: Final = 125  # of these
 
 
 class LazyGroup(click.Group):
@@ -49,7 +50,8 @@ class LazyGroup(click.Group):
         """The subcommand `cmd_name`, or None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"lull.commands.{cmd_name}")
+        folder = "site." if cmd_name in SITE else ""
+        module = importlib.import_module(f"lull.commands.{folder}{cmd_name}")
         command = getattr(module, cmd_name, None) or getattr(module, f"{cmd_name}_")  # list_, not to hide Python's list
         assert isinstance(command, click.Command)
         return command

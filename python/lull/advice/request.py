@@ -22,7 +22,7 @@ from lull.base.interrupts import InterruptedBySignal
 from lull.base.native import checked_settings
 from lull.base.whole_file import write_whole
 from lull.experiment.conditions import identified
-from lull.experiment.state import ExperimentState
+from lull.experiment.state import ExperimentState, has_only_begun
 from lull.experiment.unfinished import Wanted, find_unfinished
 from lull.measurement.command import Command
 from lull.measurement.series import conditions_of
@@ -110,7 +110,8 @@ def _opened(asked: AdviceRequest, folder: Path, settings: Mapping[str, str]) -> 
     if line:
         say(line)
     if found is None:
-        check_free(folder)
+        if not has_only_begun(folder):
+            check_free(folder)
         found = ExperimentState(folder, now.what)
         found.begin(now)
     return found

@@ -1,10 +1,15 @@
 """The two kinds of failure of a command, each of which is one line on stderr.
 
 `LullError` is a failure (exit 1): the action, what was found, and the fix. `UsageError` is a mistake in the call of a
-command (exit 2). Neither shows a traceback; every other exception is a bug and does.
+command (exit 2). Both exit with `OWN_FAILURE` in commands that pass on the exit code of a program. Neither shows a
+traceback; every other exception is a bug and does.
 """
 
 from __future__ import annotations
+
+from typing import Final
+
+OWN_FAILURE: Final = 125  # as of env and timeout
 
 
 class LullError(Exception):

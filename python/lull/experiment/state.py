@@ -191,6 +191,13 @@ class ExperimentState:
             raise LullError(asked, f"{CONDITIONS} is damaged", "--fresh starts again") from error
 
 
+def has_only_begun(folder: Path) -> bool:
+    """Whether a call that was killed at its very begin has left the folder, before its conditions were on disk."""
+    if not folder.is_dir() or [path.name for path in folder.iterdir()] != [STATE]:
+        return False
+    return all(path.name == LOCK or path.name.startswith(".") for path in (folder / STATE).iterdir())
+
+
 def take_up(state: ExperimentState, now: Conditions, resume: bool | None) -> str:
     """Continue the experiment in the folder, or begin one; if the folder holds another, move that aside.
 

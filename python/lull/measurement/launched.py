@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lull import record
-from lull.base.errors import LullError, UsageError
+from lull.base.errors import OWN_FAILURE, LullError, UsageError
 from lull.base.guard import GRACE_S, CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.text import readable
@@ -168,7 +168,7 @@ def _conclude(delivery: Delivery, report: Report) -> int:
         for line in costs_in_words(merged.run.repeats):
             say(line)
         say(f"{'added to the record' if delivery.append else 'record'} in {job.target}")
-    return report.exit_code if report.exit_code != 0 else int(bool(merged.missing))
+    return report.exit_code or (OWN_FAILURE if merged.missing else 0)
 
 
 def target_of(place: JobRank, label: str, out: Path | None, append: Path | None) -> Path:

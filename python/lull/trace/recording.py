@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull import record
-from lull.base.errors import LullError
+from lull.base.errors import OWN_FAILURE, LullError
 from lull.base.guard import CannotExecuteError
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.measurement.command import Command
@@ -46,8 +46,10 @@ class Recording:
 
 
 def record_trace(asked: Recording) -> int:
-    """Run the command, and write its record and its archive; return the exit code of the command, or 1 if that is 0 but
-    the archive could not be made.
+    """Run the command, and write its record and its archive.
+
+    Returns:
+        The exit code of the command, or OWN_FAILURE if that is 0 but the archive could not be made.
 
     Raises:
         LullError: The folder is taken, the meter failed, a signal asked to stop, or the archive cannot be written.
@@ -86,7 +88,7 @@ def record_trace(asked: Recording) -> int:
             raise
         except LullError as error:
             say(str(error))
-            return measured.repeat.exit_code or 1
+            return measured.repeat.exit_code or OWN_FAILURE
     return measured.repeat.exit_code
 
 

@@ -8,7 +8,7 @@ from lull import record
 from lull.base.errors import LullError
 from lull.experiment.conditions import Conditions, identified
 from lull.experiment.repeats import keep_repeat, load_repeats
-from lull.experiment.state import CONDITIONS, STATE, ExperimentState, take_up
+from lull.experiment.state import CONDITIONS, LOCK, STATE, ExperimentState, has_only_begun, take_up
 from records import repeat
 
 BEGUN = Conditions(what="study", name="e", description="d", settings={"A": "1"}, node="n", points=["p"])
@@ -30,6 +30,20 @@ BEGUN = Conditions(what="study", name="e", description="d", settings={"A": "1"},
 )
 def test_what_differs_is_said_in_words(change: dict[str, object], words: list[str]) -> None:
     assert BEGUN.differences(BEGUN.model_copy(update=change)) == words
+
+
+def test_a_folder_that_a_kill_has_left_before_the_conditions_holds_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    assert not has_only_begun(out)
+    (out / STATE).mkdir(parents=True)
+    (out / STATE / LOCK).touch()
+    (out / STATE / f".{CONDITIONS}.aside").touch()
+    assert has_only_begun(out)
+    (out / STATE / CONDITIONS).touch()
+    assert not has_only_begun(out)
+    (out / STATE / CONDITIONS).unlink()
+    (out / "thesis.tex").touch()
+    assert not has_only_begun(out)
 
 
 def test_files_are_known_by_their_content(tmp_path: Path) -> None:

@@ -257,7 +257,7 @@ def test_a_wrapper_that_is_killed_is_named_and_the_others_are_recorded(job: Lull
     end(killed)
     number = 0 if victim == "reader" else 1
     assert f"rank {number} on {socket.gethostname()} ended without a report" in said
-    assert sorted(codes) == [0, 1]
+    assert sorted(codes) == [0, 125]
     [repeat] = recorded(job).repeats
     assert repeat.exit_code == 1
     assert [one.exit_code for one in repeat.ranks] == [None if one == number else 0 for one in range(3)]
@@ -277,14 +277,14 @@ def test_a_reader_that_is_killed_after_its_members_have_ended_is_replaced(job: L
     (job.folder / "over").touch()
     codes, said = end(*others)
     end(first)
-    assert sorted(codes) == [0, 1], said
+    assert sorted(codes) == [0, 125], said
     assert [one.exit_code for one in recorded(job).repeats[0].ranks] == [None, 0, 0]
 
 
 def test_a_rank_that_never_starts_is_waited_for_no_longer_than_the_timeout(job: Lull) -> None:
     job.env["LULL_NODE_TIMEOUT_S"] = SHORT
     codes, said = end(rank(job, 0, 3), rank(job, 1, 3))
-    assert sorted(codes) == [0, 1]
+    assert sorted(codes) == [0, 125]
     assert "nothing arrived from rank 2" in said
     assert recorded(job).repeats[0].ranks[2].exit_code is None
 
@@ -316,7 +316,7 @@ def test_a_node_whose_part_never_arrives_is_said_and_not_waited_for_for_ever(job
     there.send_signal(signal.SIGKILL)
     codes, said = end(here)
     end(there)
-    assert codes == [1]
+    assert codes == [125]
     assert "nothing arrived from rank 1" in said
     [repeat] = recorded(job).repeats
     assert list(node_joules(repeat)) == ["left"]
@@ -332,7 +332,7 @@ def test_when_the_node_that_should_merge_dies_another_does(job: Lull) -> None:
     first.send_signal(signal.SIGKILL)
     codes, said = end(other)
     end(first)
-    assert codes == [1]
+    assert codes == [125]
     assert "record in" in said
     assert list(node_joules(recorded(job).repeats[0])) == ["right"]
 

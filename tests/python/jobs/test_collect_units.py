@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.commands.collect import SOCKET, STORE
+from lull.commands.site.collect import SOCKET, STORE
 from lull.jobs.spool import SPOOL
 from places import TOP
 

@@ -46,7 +46,8 @@ def test_commands_take_turns_and_are_compared(lull: Lull) -> None:
     assert (len(first.repeats), len(second.repeats)) == (6, 6)
     assert first.factors == {"size": 1}
     assert first.series == second.series != ""
-    assert json.loads(lull.run("compare", "both/a", "both/bee", "--json").stdout)["comparisons"][0]["in_rounds"]
+    compared = json.loads(lull.run("compare", "both/a", "both/bee", "--format", "json").stdout)
+    assert compared["comparisons"][0]["in_rounds"]
     assert "bee against a" in done.stderr
     assert "alternate them" not in done.stderr
 

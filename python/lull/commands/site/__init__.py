@@ -1,0 +1,1 @@
+"""Verbs for a site that meters every job."""
