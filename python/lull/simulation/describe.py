@@ -74,7 +74,7 @@ def jobs_table(result: Result) -> Table:
         Column("run time", "s"),
         Column("with active links", "s"),
         "slowdown",
-        Column("latency, median", "s"),
+        Column("median", key="latency_median_s"),
         Column("99 %", "s", key="latency_p99_s"),
     ]
     rows = []
