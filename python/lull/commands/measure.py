@@ -63,7 +63,7 @@ from lull.statistics import bootstrap
 @click.option(
     "--fresh",
     is_flag=True,
-    help="Measure anew. By default, the same command continues a measurement that was killed or interrupted.",
+    help="Measure again from the first run. By default, the same command continues a measurement that was killed.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no power while CMD runs, and no line for each repeat.")
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)

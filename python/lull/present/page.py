@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -49,8 +48,3 @@ def rendered(template: str, *, folders: Sequence[Path] = (), **values: object) -
     environment.tests["of_class"] = lambda part, name: type(part).__name__ == name
     page: Any = environment.get_template(template)
     return str(page.render(**values))
-
-
-def escaped(words: str) -> str:
-    """Text escaped for HTML."""
-    return html.escape(words, quote=False)
