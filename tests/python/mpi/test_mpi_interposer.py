@@ -18,7 +18,17 @@ from bounds import TIMEOUT_S
 from conftest import Lull
 from lull.base import installed
 from lull.mpi.preload import preloaded
-from mpi_libraries import ABI, ENVIRONMENT, LIBRARIES, OF_PYPI, MpiLibrary, each_interface, each_library, second_without
+from mpi_libraries import (
+    ABI,
+    ENVIRONMENT,
+    LIBRARIES,
+    OF_PYPI,
+    MpiLibrary,
+    each_interface,
+    each_library,
+    printing_to,
+    second_without,
+)
 from places import PROGRAMS
 from raw_records import RawProcess, read_raw
 
@@ -426,15 +436,16 @@ def test_a_rank_that_ends_long_after_those_set_aside_is_left_alone(mpi: MpiLibra
 
 @each_interface
 def test_a_job_of_which_one_rank_is_without_lull_ends_with_a_line_when_ranks_are_to_be_set_aside(
-    mpi: MpiLibrary, built: Path
+    mpi: MpiLibrary, built: Path, tmp_path: Path
 ) -> None:
     by_address = program(mpi, "mpi/mpi_by_address.c", built, "-ldl")
-    words = mpi.start(2, *second_without("LD_PRELOAD"), by_address, mpi.soname)
+    printed = tmp_path / "printed"
+    words = mpi.start(2, *printing_to(printed), *second_without("LD_PRELOAD"), by_address, mpi.soname)
     tools = {"LULL_STAGE": "dedicated-cores=1", "LULL_NODE_TIMEOUT_S": "1"}
     environment = preloaded({**os.environ, **ENVIRONMENT}, tools=tools)
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-    assert done.returncode != 0
-    [line] = [line for line in done.stderr.splitlines() if line.startswith("lull:")]
+    assert done.returncode != 0, done.stderr
+    [line] = [line for line in printed.read_text().splitlines() if line.startswith("lull:")]
     assert line.endswith("start every rank under Lull, or none")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -22,7 +23,7 @@ from lull.base.errors import LullError
 from lull.mpi.preload import preloaded
 from lull.stage.output import Output, join
 from lull.stage.plugin_host import function_of
-from mpi_libraries import ENVIRONMENT, MpiLibrary, each_library
+from mpi_libraries import ENVIRONMENT, MpiLibrary, each_library, printing_to
 from places import EXAMPLES
 
 pytestmark = pytest.mark.in_turn(2)
@@ -402,7 +403,8 @@ def test_a_full_disk_is_said_and_ends_the_job_with_a_failure(job: Job, built: Pa
     place = job.described("run", text=DESCRIPTION.replace("[output]", "[parameters]\nmore = 1\n\n[output]"))
     out = place / "out"
     out.mkdir()
-    words = " ".join(map(str, job.mpi.start(4, program(job.mpi, built), place / "air.toml", "20")))
+    printed = place / "printed"
+    words = shlex.join(job.mpi.start(4, *printing_to(printed), program(job.mpi, built), place / "air.toml", "20"))
     # 80 files of 10 kB each do not fit.
     script = f"mount -t tmpfs -o size=300k none {out} && {{ {words}; code=$?; find {out} -type f; exit $code; }}"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
@@ -415,8 +417,9 @@ def test_a_full_disk_is_said_and_ends_the_job_with_a_failure(job: Job, built: Pa
         check=False,
     )
     assert done.returncode != 0
-    assert "No space left on device" in done.stderr
-    assert "HDF5-DIAG" not in done.stderr
+    text = printed.read_text()
+    assert "No space left on device" in text
+    assert "HDF5-DIAG" not in text
     names = [Path(line).name for line in done.stdout.splitlines() if line.startswith(str(out))]
     assert names and len(names) < 80
     assert not [name for name in names if name.startswith(".")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 from bounds import TIMEOUT_S
 from conftest import Lull, gone, processes_with, wait_until
 from lull.mpi.preload import preloaded
-from mpi_libraries import ENVIRONMENT, MpiLibrary, each_library
+from mpi_libraries import ENVIRONMENT, MpiLibrary, each_library, printing_to
 from raw_records import read_raw
 
 SERVER = "lull-stage-serv"  # as far as the kernel keeps a name
@@ -249,7 +250,8 @@ def test_a_full_disk_is_said_and_ends_the_job_with_a_failure(job: Job, built: Pa
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
         pytest.skip("needs a mount namespace")
     into = job.place("small")
-    words = " ".join(map(str, job.mpi.start(3, program(job.mpi, built), into, "3")))
+    printed = into.parent / "printed"
+    words = shlex.join(job.mpi.start(3, *printing_to(printed), program(job.mpi, built), into, "3"))
     script = f"mount -t tmpfs -o size=200k none {into} && {{ {words}; code=$?; ls -A {into}; exit $code; }}"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
     done = subprocess.run(
@@ -261,7 +263,7 @@ def test_a_full_disk_is_said_and_ends_the_job_with_a_failure(job: Job, built: Pa
         check=False,
     )
     assert done.returncode != 0
-    assert "No space left on device" in done.stderr
+    assert "No space left on device" in printed.read_text()
     names = [line for line in done.stdout.splitlines() if line.endswith("h5") or line.startswith(".")]
     assert names and all(name.startswith("out.") for name in names) and len(names) < 6
 

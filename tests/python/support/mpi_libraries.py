@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass, field
@@ -34,6 +35,14 @@ def second_without(variable: str) -> list[str]:
     # Not `mpirun … : …`, with which the mpirun of PRRTE 3.0 crashes.
     rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
     return ["sh", "-c", f'[ "{rank}" != 1 ] || unset {variable}; exec "$@"', "sh"]
+
+
+def printing_to(file: Path) -> list[str]:
+    """The words before a program by which its ranks print to the end of a file instead of to their launcher.
+
+    For tests of what a rank prints before MPI_Abort, as the launcher of MPICH then drops what it has not yet read.
+    """
+    return ["sh", "-c", f'exec "$@" >>{shlex.quote(str(file))} 2>&1', "sh"]
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bounds import TIMEOUT_S
 from lull.mpi.preload import preloaded
-from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary
+from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, printing_to
 
 APPROACHES = ["time-partitioning", "dedicated-cores=1", "dedicated-nodes=1"]
 CLIENTS = 2
@@ -72,7 +72,9 @@ def run(
     """Run the programs of these seeds in the folder, plainly if there is no approach."""
     folder.mkdir()
     ranks = {"": CLIENTS, "time-partitioning": CLIENTS, "dedicated-nodes=1": 2 * CLIENTS}.get(approach, CLIENTS + 1)
-    words = f"{trouble.shell} exec {shlex.join(mpi.start(ranks, program, str(seeds.start), str(len(seeds))))}"
+    printed = folder.with_name(f"{folder.name}.printed")
+    started = mpi.start(ranks, *printing_to(printed), program, str(seeds.start), str(len(seeds)))
+    words = f"{trouble.shell} exec {shlex.join(started)}"
     command = ["sh", "-c", words]
     if trouble.disk:
         mounted = (
@@ -84,9 +86,11 @@ def run(
     if approach:
         nodes = {"LULL_NODES": "2"} if "nodes" in approach else {}
         environment = preloaded(environment, tools={"LULL_STAGE": approach}) | nodes | trouble.settings
-    return subprocess.run(
+    done = subprocess.run(
         command, env=environment, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
+    done.stderr += printed.read_text() if printed.exists() else ""
+    return done
 
 
 def seen(folder: Path) -> dict[str, object]:

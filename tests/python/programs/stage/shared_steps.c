@@ -16,8 +16,10 @@ static void check(int result) {
   char text[MPI_MAX_ERROR_STRING];
   int length;
   if (result == MPI_SUCCESS) return;
+  int kind;
   MPI_Error_string(result, text, &length);
-  printf("%s\n", text);
+  MPI_Error_class(result, &kind);
+  printf("%s%s\n", text, kind == MPI_ERR_NO_SPACE ? " (no space)" : "");
   fflush(stdout);
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
