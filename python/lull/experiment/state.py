@@ -9,7 +9,6 @@ OUT/...                        results, whose names the caller knows
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +19,9 @@ from pydantic import ValidationError
 
 from lull.base.documents import DamagedError, parse_json
 from lull.base.errors import LullError, describe_os_error
+from lull.base.file_lock import FileLock, Taken
 from lull.experiment.conditions import Conditions
+from lull.present.messages import say
 
 STATE: Final = ".state"
 CONDITIONS: Final = "conditions.json"
@@ -59,15 +60,14 @@ class ExperimentState:
             if taken and not shared:
                 raise LullError(self._asked, "something else is there", f"name another folder with {option}")
             (out / STATE).mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(out / STATE / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._lock = FileLock(out / STATE / LOCK)
         except OSError as error:
             raise LullError(self._asked, describe_os_error(error), f"choose a folder with {option}") from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(self._lock)
+        except Taken as error:
             words = f"another process works on a {what} there"
             raise LullError(self._asked, words, f"wait for its end, or use {option}") from error
+        if not self._lock.works:
+            say(f"the file system of {out} has no locks; see that no other command works there")
         self.conditions: Conditions | None = None
         self.damage: LullError | None = None  # why the conditions cannot be read
         try:
@@ -83,7 +83,7 @@ class ExperimentState:
 
     def close(self) -> None:
         """Release the folder."""
-        os.close(self._lock)
+        self._lock.release()
 
     def begin(self, conditions: Conditions) -> None:
         """Write down the conditions of the experiment, before its first run."""

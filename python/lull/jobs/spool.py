@@ -6,7 +6,6 @@ One process at a time passes rows on; the lock ends with the process.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import stat
@@ -17,17 +16,15 @@ from pathlib import Path
 from typing import Final
 
 from lull.base.errors import LullError, describe_os_error
+from lull.base.file_lock import FileLock
 from lull.jobs.question import MOST_ROW_BYTES, MOST_ROWS
 from lull.jobs.rows import Invalid, Row, read_row
 
 SPOOL: Final = Path("/var/lib/lull/spool")
 PATTERN: Final = "rows-*.jsonl"
 REFUSED: Final = "refused.jsonl"
+LOCK: Final = ".lock"
 MOST_FILE: Final = 64 << 20  # bytes; the service's files have 256 KiB
-
-
-class Taken(Exception):
-    """Another process passes the rows of this folder on."""
 
 
 @dataclass
@@ -55,17 +52,11 @@ def locked(folder: Path) -> Iterator[None]:
         LullError: There is no such folder.
     """
     try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        lock = FileLock(folder / LOCK)
     except OSError as error:
         raise LullError(f"read the spool {folder}", describe_os_error(error), "name another with --spool") from error
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise Taken from error
+    with lock:
         yield
-    finally:
-        os.close(handle)
 
 
 def batches(folder: Path, owners: frozenset[int] | None = None) -> Iterator[Batch]:

@@ -2,13 +2,11 @@
 
 The record stays readable throughout. The samples are replaced first, by a larger table, and run.json after them: a
 reader between the two finds the repeats that run.json names, with their samples. Only one process at a time adds to a
-record; it locks the folder, so the lock ends with the process.
+record; it holds the lock of the file .lock in it, which ends with the process.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,13 +17,16 @@ import pyarrow as pa
 
 from lull import record
 from lull.base.errors import LullError, describe_os_error
+from lull.base.file_lock import FileLock, Taken
 from lull.base.parquet import write_table
 from lull.base.text import readable
+from lull.present.messages import say
 from lull.record import RUN_FILE, SAMPLES_FILE, Run
 from lull.record.files import as_samples, synced
 from lull.record.merging import channels_of
 
 REMEDY = "name a new record with --out"
+LOCK = ".lock"
 RETRY_S = 0.1
 
 
@@ -37,23 +38,21 @@ def appending(folder: Path, wait_s: float = 0.0) -> Iterator[None]:
         LullError: The folder does not exist, or another process holds the lock for longer than `wait_s`.
     """
     asked = f"add to the record {folder}"
-    try:
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise LullError(asked, describe_os_error(error), "measure a first run with --out") from error
-    try:
-        end = time.monotonic() + wait_s
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError as error:
-                if time.monotonic() >= end:
-                    raise LullError(asked, "another lull measure is adding to it", "wait until it has ended") from error
-                time.sleep(RETRY_S)
+    end = time.monotonic() + wait_s
+    while True:
+        try:
+            lock = FileLock(folder / LOCK)
+            break
+        except OSError as error:
+            raise LullError(asked, describe_os_error(error), "measure a first run with --out") from error
+        except Taken as error:
+            if time.monotonic() >= end:
+                raise LullError(asked, "another lull measure is adding to it", "wait until it has ended") from error
+        time.sleep(RETRY_S)
+    if not lock.works:
+        say(f"the file system of {folder} has no locks; see that no other lull measure adds to this record")
+    with lock:
         yield
-    finally:
-        os.close(lock)
 
 
 def check_same(

@@ -12,6 +12,7 @@ import pytest
 from conftest import wait_until
 from job_collector import HERE, IS_ROOT, SERVICE, Site, row, site, spool_file
 from lull.base.errors import LullError
+from lull.base.file_lock import Taken
 from lull.jobs.collector import Collector, Sender
 from lull.jobs.connection import ask, parse_address
 from lull.jobs.listening import Listener, listen_at_socket
@@ -19,7 +20,7 @@ from lull.jobs.price import Prices
 from lull.jobs.question import Answer, By, Question
 from lull.jobs.shipping import Shipped, collect_folder, ship, ship_to_folder
 from lull.jobs.site import Site as SiteFile
-from lull.jobs.spool import MOST_ROW_BYTES, MOST_ROWS, Taken, batches, locked
+from lull.jobs.spool import MOST_ROW_BYTES, MOST_ROWS, batches, locked
 from lull.jobs.store import Store
 from lull.jobs.visible import Rights
 

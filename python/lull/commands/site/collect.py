@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from lull.base.errors import LullError, UsageError
+from lull.base.file_lock import Taken
 from lull.base.interrupts import Interrupts
 from lull.jobs.collector import Collector, complain
 from lull.jobs.connection import parse_address
@@ -17,7 +18,6 @@ from lull.jobs.listening import listen_at_port, listen_at_socket
 from lull.jobs.price import Prices
 from lull.jobs.shipping import collect_folder
 from lull.jobs.site import read_site
-from lull.jobs.spool import Taken
 
 STORE = Path("/var/lib/lull/jobs.sqlite")
 SOCKET = Path("/run/lull-collect/jobs")

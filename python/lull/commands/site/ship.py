@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from lull.base.errors import LullError
+from lull.base.file_lock import Taken
 from lull.jobs.connection import parse_address
 from lull.jobs.shipping import ship as ship_rows
 from lull.jobs.shipping import ship_to_folder
 from lull.jobs.site import read_site
-from lull.jobs.spool import SPOOL, Taken
+from lull.jobs.spool import SPOOL
 
 
 @click.command(short_help="Send the rows of jobs from this node to the collector.")
