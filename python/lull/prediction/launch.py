@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lull.base.errors import UsageError
+from lull.job.launchers import LAUNCHERS, launchers_of
 
-LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun", "srun")
-NUMBER = ("-n", "-np", "--n", "--np", "--ntasks")
 PLACING = (
     "-N",
     "-npernode",
@@ -52,21 +51,24 @@ def processes_of(command: Sequence[str]) -> int | None:
 
 def _place_of_number(command: Sequence[str]) -> int | str:
     """The index of the word that is the number, or the reason why there is none."""
-    first = Path(command[0]).name if command else ""
-    ours = first == "lull" and list(command[1:2]) == ["run"]
-    if not ours and first.split(".")[0] not in LAUNCHERS:
-        return f"{first or 'it'} is not a known launcher ({', '.join(LAUNCHERS)})"
+    launchers = launchers_of(command)
+    number = list(dict.fromkeys(option for launcher in launchers for option in launcher.number))
+    if not number:
+        known = sorted({program for launcher in LAUNCHERS if launcher.number for program in launcher.programs})
+        return f"{command[0] if command else 'it'} is not a known launcher ({', '.join(known)})"
     words = list(command)[: command.index(":")] if ":" in command else list(command)
     if len(words) < len(command):
         return "it starts several programs"
-    for place in range(2 if ours else 1, len(words)):
+    first = Path(command[0]).name
+    two_words = any(program.startswith(f"{first} ") for launcher in launchers for program in launcher.programs)
+    for place in range(2 if two_words else 1, len(words)):
         name, equals, value = words[place].partition("=")
         if name in PLACING:
             return f"{name} places processes"
-        if name in NUMBER:
+        if name in number:
             at = place if equals else place + 1
             text = value if equals else "".join(words[at : at + 1])
             return at if text.isdigit() else f"there is no number after {name}"
         if not name.startswith("-") and shutil.which(words[place]) is not None:
             break
-    return f"there is no {' or '.join(NUMBER[:2])} before the program"
+    return f"there is no {' or '.join(number[:2])} before the program"

@@ -174,6 +174,10 @@ def test_without_watts_the_mode_of_least_link_power_and_time_is_chosen() -> None
         ("/opt/bin/mpirun.openmpi --bind-to core -np 8 ./app", "/opt/bin/mpirun.openmpi --bind-to core -np 4 ./app"),
         ("srun --ntasks=8 ./app", "srun --ntasks=4 ./app"),
         ("lull run -n 8 histogram", "lull run -n 4 histogram"),
+        ("flux run -n 8 ./app", "flux run -n 4 ./app"),
+        ("aprun -n 8 ./app -n 3", "aprun -n 4 ./app -n 3"),
+        ("mpiexec.hydra -n 8 ./app", "mpiexec.hydra -n 4 ./app"),
+        ("prun --np 8 ./app", "prun --np 4 ./app"),
     ],
 )
 def test_the_number_of_processes_is_rewritten_where_the_launcher_has_it(command: str, four: str) -> None:
@@ -185,6 +189,8 @@ def test_the_number_of_processes_is_rewritten_where_the_launcher_has_it(command:
     ("command", "why"),
     [
         ("./app -n 8", "is not a known launcher"),
+        ("jsrun -n 8 ./app", "is not a known launcher"),
+        ("flux submit -n 8 ./app", "is not a known launcher"),
         ("mpirun sh -n 8", "there is no -n or -np before the program"),
         ("mpirun -n 4 a : -n 4 b", "several programs"),
         ("mpirun --npernode 4 -n 8 a", "--npernode places processes"),

@@ -77,11 +77,15 @@ def nodes_allocated(env: Environment) -> int:
 
 def starts_ranks(command: Sequence[str]) -> bool:
     """Whether a command begins with a known launcher, `lull run` included."""
-    if not command:
-        return False
-    first = Path(command[0]).name
-    beginnings = {first, f"{first} {command[1]}" if len(command) > 1 else first}
-    return any(program in beginnings for launcher in LAUNCHERS for program in launcher.programs)
+    return bool(launchers_of(command))
+
+
+def launchers_of(command: Sequence[str]) -> list[Launcher]:
+    """The launchers with whose program a command begins, `mpirun` also as `mpirun.openmpi`: several have an mpiexec."""
+    first = Path(command[0]).name if command else ""
+    beginnings = {first, *(f"{first} {word}" for word in command[1:2])}
+    exact = [launcher for launcher in LAUNCHERS if beginnings & set(launcher.programs)]
+    return exact or [launcher for launcher in LAUNCHERS if first.split(".")[0] in launcher.programs]
 
 
 def _output_of(command: Sequence[str]) -> str:

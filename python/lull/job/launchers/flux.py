@@ -13,6 +13,7 @@ class Flux(Launcher):
     name = "Flux"
     level = Level.INSTANCE
     programs = ("flux run",)
+    number = ("-n", "--ntasks")
     probe = ("flux", "uptime")
     one_node = "flux run --nodes=1 --exclusive"
     starts_shells = True

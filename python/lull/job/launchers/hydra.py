@@ -12,6 +12,7 @@ class Hydra(Launcher):
     level = Level.LIBRARY
     # TACC's ibrun chooses between the launchers of the MPI libraries there.
     programs = ("mpirun", "mpiexec", "mpiexec.hydra", "ibrun")
+    number = ("-n", "-np")
 
     def place(self, env: Environment) -> JobRank | None:
         """See `Launcher`."""

@@ -60,6 +60,8 @@ class Launcher:
     name: ClassVar[str]
     level: ClassVar[Level]
     programs: ClassVar[tuple[str, ...]] = ()  # the commands that start ranks, without options
+    # The options with the number of ranks. None if it starts something else (sets of resources), or places them by it.
+    number: ClassVar[tuple[str, ...]] = ()
     probe: ClassVar[tuple[str, ...]] = ()  # a command that succeeds where the batch system works
     one_node: ClassVar[str] = ""  # what starts a command on one whole node, in a job
     # Whether its name of a job is unique; otherwise the key of the allocation is added, which must then be the same in

@@ -13,6 +13,7 @@ class LullRun(Launcher):
     name = "lull run"
     level = Level.LIBRARY
     programs = ("lull run", "lull-launch")
+    number = ("-n",)
 
     def place(self, env: Environment) -> JobRank | None:
         """See `Launcher`."""

@@ -11,6 +11,7 @@ class Mvapich(Launcher):
     name = "MVAPICH2"
     level = Level.LIBRARY
     programs = ("mpirun_rsh",)
+    number = ("-n", "-np")
 
     def place(self, env: Environment) -> JobRank | None:
         """See `Launcher`."""

@@ -14,6 +14,7 @@ class OpenMpi(Launcher):
     name = "Open MPI"
     level = Level.LIBRARY
     programs = ("mpirun", "mpiexec", "orterun", "prterun", "oshrun")
+    number = ("-n", "-np", "--n", "--np")
     is_unique = True
 
     def place(self, env: Environment) -> JobRank | None:

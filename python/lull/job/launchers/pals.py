@@ -23,6 +23,7 @@ class Pals(Launcher):
     name = "PALS"
     level = Level.INTERFACE
     programs = ("mpiexec", "aprun")
+    number = ("-n", "-np", "--np")
 
     def place(self, env: Environment) -> JobRank | None:
         """See `Launcher`."""

@@ -11,6 +11,7 @@ class Pmix(Launcher):
     name = "PMIx"
     level = Level.PROTOCOL
     programs = ("prun",)
+    number = ("-n", "-np", "--n", "--np")
 
     def place(self, env: Environment) -> JobRank | None:
         """See `Launcher`."""

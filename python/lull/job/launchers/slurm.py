@@ -33,6 +33,7 @@ class Slurm(Launcher):
     name = "Slurm"
     level = Level.BATCH
     programs = ("srun",)
+    number = ("-n", "--ntasks")
     probe = ("sinfo", "--noheader", "--format=%D")
     one_node = "srun --nodes=1 --ntasks=1 --exclusive"
     starts_shells = True
