@@ -1,7 +1,7 @@
 """Signals during the measurement of a command: they are noted, and never raised asynchronously.
 
-SIGINT, SIGTERM and SIGHUP ask Lull to stop; SIGUSR1 and SIGUSR2 are for the command. A signal that was ignored when
-Lull started (nohup, a background job) stays ignored.
+SIGINT, SIGTERM and SIGHUP ask Lull to stop; SIGUSR1 and SIGUSR2 are for the command; SIGCONT says that both had been
+stopped, usually by Ctrl-Z. A signal that was ignored when Lull started (nohup, a background job) stays ignored.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ class Interrupts:
     """Notes signals within a `with` block.
 
     Python handles signals in its main thread only: in another thread, none is noted, and handlers remain unchanged.
-    `stop` is the first signal that asked to stop, or None.
+    `stop` is the first signal that asked to stop, or None. `continued` counts the SIGCONT.
     """
 
     def __init__(self) -> None:
         self.stop: int | None = None
+        self.continued = 0
         self._arrived: list[int] = []
         self._previous: dict[signal.Signals, Any] = {}
         self._reader = self._writer = self._previous_fd = -1
@@ -49,7 +50,7 @@ class Interrupts:
         if not self._notes:
             return self
         self._previous_fd = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
-        for signum in (*STOPPING, *FOR_THE_COMMAND):
+        for signum in (*STOPPING, *FOR_THE_COMMAND, signal.SIGCONT):
             if signal.getsignal(signum) != signal.SIG_IGN:
                 self._previous[signum] = signal.signal(signum, self._note)
         return self
@@ -66,6 +67,9 @@ class Interrupts:
         os.close(self._writer)
 
     def _note(self, signum: int, frame: FrameType | None) -> None:
+        if signum == signal.SIGCONT:
+            self.continued += 1
+            return
         self._arrived.append(signum)
         if signum in STOPPING and self.stop is None:
             self.stop = signum

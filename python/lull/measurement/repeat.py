@@ -69,6 +69,7 @@ def measure_repeat(
     with scratch_folder() as folder:
         started = datetime.now(UTC)
         others = OthersTime()
+        continued = interrupts.continued if interrupts else 0
         meter.start()
         try:
             ending = run_guarded(
@@ -107,6 +108,8 @@ def measure_repeat(
         visits_missing=found.visits_missing,
     )
     warnings = [*found.warnings, *metrics.disputed.values(), *series.complaints, *map(_too_low, disbelieved(energy))]
+    if interrupts and interrupts.continued > continued:
+        warnings.append("the command was stopped for a while (Ctrl-Z), and its time and energy contain the pause")
     if ending.left_behind.processes:
         warnings.append(ending.left_behind.words)
     return MeasuredRepeat(repeat, series.table(index, ending.begin_ns), warnings, ending.begin_ns)

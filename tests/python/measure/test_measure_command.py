@@ -207,6 +207,18 @@ def test_killed_at_any_moment_it_leaves_no_child_and_only_whole_records(lull: Lu
         record.read_samples(folder)
 
 
+def test_a_pause_by_the_user_is_pointed_out(lull: Lull) -> None:
+    process = lull.start("measure", "--out", "r", "sh", "-c", "touch on; while [ ! -e go ]; do sleep 0.01; done")
+    assert wait_until((lull.folder / "on").exists)
+    process.send_signal(signal.SIGSTOP)
+    assert wait_until(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+    process.send_signal(signal.SIGCONT)
+    (lull.folder / "go").touch()
+    _, said = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 0
+    assert said.count("was stopped for a while (Ctrl-Z)") == 1
+
+
 def test_what_a_killed_measurement_left_is_removed_by_the_next(lull: Lull) -> None:
     temporary = lull.folder / "tmp"
     temporary.mkdir()
