@@ -14,8 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import axe_core_python
 from websockets.sync.client import ClientConnection, connect
 
+AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
+# Impacts of axe's findings that pages must not have: all but "minor".
+IMPACTS = ("moderate", "serious", "critical")
 OPTIONS = (
     "--headless",
     "--no-sandbox",  # tests run as root in containers, and open only their own files
@@ -29,7 +33,7 @@ OPTIONS = (
     "--remote-debugging-port=0",
 )
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27}
-START_S = 30.0
+START_S = 120.0  # on a busy machine
 
 
 class Browser:
@@ -107,6 +111,18 @@ class Browser:
         if click:
             for kind in ("mousePressed", "mouseReleased"):
                 self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **at)
+
+    def barriers(self, width: int, scheme: str) -> list[str]:
+        """What keeps people from using the page, as axe-core finds it, at this width in pixels: `light` or `dark`."""
+        self.resize(width)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call("Runtime.evaluate", expression=AXE.read_text())
+        found = self.run(
+            "axe.run({resultTypes: ['violations']}).then(all => all.violations.map(one =>"
+            " [one.impact, `${one.id}: ${one.help}: ${one.nodes[0].html.slice(0, 200)}`]))"
+        )
+        wide = self.run("document.documentElement.scrollWidth > innerWidth")
+        return [text for impact, text in found if impact in IMPACTS] + ["it scrolls sideways as a whole"] * wide
 
     def screenshot(self, to: Path) -> None:
         """Save the whole page as PNG, for a person to look at."""
