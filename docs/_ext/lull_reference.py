@@ -17,9 +17,10 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
+import json_outputs
 import kept_links
 from pydantic import BaseModel, TypeAdapter
 from sphinx.application import Sphinx
@@ -31,6 +32,8 @@ from lull import _core, record
 from lull import cli as lull_cli
 from lull.comparison import result
 from lull.model import machine as model_machine
+from lull.outputs.fields import comments_of
+from lull.outputs.forms import FORMS
 from lull.prediction import account as prediction_account
 from lull.record.table import COLUMNS
 from lull.simulation import account
@@ -43,7 +46,7 @@ from openshmem import Interface
 from openshmem_routines import program_of_each
 
 IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md to which other pages refer
-ELSEWHERE = {"TimeAccount": "simulate-toml.md"}  # such sections of other pages
+ELSEWHERE = {"TimeAccount": "simulate-toml.md", "Interval": "comparison.md"}  # such sections of other pages
 MARK = re.compile(r"^<!-- generated: ([a-z-]+) -->$", re.MULTILINE)
 
 
@@ -111,16 +114,6 @@ def settings() -> str:
 # Data models
 
 
-def comments_of(model: type) -> dict[str, str]:
-    """Field, or value of an enumeration -> the comment after it; including fields of Lull's base classes."""
-    found = {}
-    for of in reversed([one for one in model.__mro__ if one.__module__.startswith("lull.")]):
-        for line in inspect.getsource(of).splitlines():
-            if match := re.match(r"    (\w+)\s*[:=].*?  # (.*)", line):
-                found[match[1]] = re.sub(r"\bNone\b", "null", match[2])
-    return found
-
-
 def type_in_words(schema: dict[str, Any], page: str = "") -> str:
     """A JSON schema in words; `page` contains the sections to which it refers."""
     match schema:
@@ -159,10 +152,18 @@ def default_in_words(field: dict[str, Any], required: bool) -> str:
     return "its defaults" if isinstance(value, dict) and value else "" if value in (None, "", [], {}) else f"`{value}`"
 
 
-def model(of: type, page: str = "") -> str:
-    """One table of a file, from a pydantic model or a dataclass: fields, types, defaults, meanings."""
-    schema = TypeAdapter(of).json_schema(by_alias=True)
-    names = {field.alias or name: name for name, field in of.model_fields.items()} if issubclass(of, BaseModel) else {}
+def model(of: type, page: str = "", mode: Literal["validation", "serialization"] = "validation") -> str:
+    """One table of a file, from a pydantic model or a dataclass: fields, types, defaults, meanings.
+
+    The mode `serialization` is for models that are only printed, never read.
+    """
+    schema = TypeAdapter(of).json_schema(by_alias=True, mode=mode)
+    printed = mode == "serialization"
+    names = (
+        {(printed and one.serialization_alias) or one.alias or name: name for name, one in of.model_fields.items()}
+        if issubclass(of, BaseModel)
+        else {}
+    )
     comments = comments_of(of)
     rows = [
         (
@@ -185,6 +186,20 @@ def enumeration(of: type[StrEnum]) -> str:
         values = ", ".join(name for name, _ in rows)
         return f"### {of.__name__}\n\n{inspect.cleandoc(of.__doc__ or '')} {values}."
     return f"### {of.__name__}\n\n{inspect.cleandoc(of.__doc__ or '')}\n\n{table(['value', 'meaning'], rows)}"
+
+
+def json_commands() -> str:
+    """The commands with --format json: the objects that each prints, and where they are described."""
+    rows = []
+    for command, some in FORMS.items():
+        words = [json_outputs.form_in_words(form) for form in some]
+        rows.append((f"`lull {command}`", " or ".join(words)))
+    return table(["command", "prints"], rows)
+
+
+def json_models() -> str:
+    """The models of outputs that no other page describes, each with those of its parts."""
+    return "\n\n".join(model(one, "record.md", "serialization") for one in json_outputs.described_here())
 
 
 def models_in(first: type[BaseModel], base: type, page: str = "") -> str:
@@ -553,6 +568,8 @@ GENERATED: dict[str, Callable[[], str]] = {
     "study-toml": study_toml,
     "published-machines": published_machines,
     "comparison-json": comparison_json,
+    "json-commands": json_commands,
+    "json-models": json_models,
     "simulate-toml": simulate_toml,
     "power-presets": power_presets,
     "topology-parameters": topology_parameters,

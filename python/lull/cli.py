@@ -32,7 +32,7 @@ GROUPS: Final = {
     "Model": ("calibrate", "advise", "predict", "simulate", "topology"),
     "Experiment": ("study",),
     "Every job of a site": SITE,
-    "Set up": ("settings", "record", "completion"),
+    "Set up": ("settings", "schema", "record", "completion"),
 }
 COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 LONGEST: Final = max(map(len, COMMANDS))

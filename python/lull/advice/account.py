@@ -50,8 +50,8 @@ class Alternative(AccountTable):
     """An alternative to a choice of the run, and what it would change."""
 
     choice: str  # the choice: "wait policy"
-    name: str
-    instead_of: str
+    name: str  # the alternative
+    instead_of: str  # the present choice
     seconds: Band  # change of a run's time; negative: less
     joules: Band | None  # change of a run's energy; None: unknown
     set: dict[str, str] = {}  # settings
@@ -65,8 +65,8 @@ class Alternative(AccountTable):
 class Unpredicted(AccountTable):
     """A choice that cannot be predicted."""
 
-    choice: str
-    why: str
+    choice: str  # the choice: "wait policy"
+    why: str  # why it cannot be predicted
     measure: str  # the measurement that would allow a prediction
 
 
@@ -74,8 +74,8 @@ class OwnPolling(AccountTable):
     """A place where the program polls in a loop of its own, to which no wait policy applies."""
 
     function: str  # "MPI_Test"
-    site: str
-    calls: float
+    site: str  # call site in the program, "FUNCTION+OFFSET" or "FILE+OFFSET"
+    calls: float  # number of these calls
     seconds: float  # of CPU time in calls that found nothing, of all ranks
     share: float  # of the CPU time of the ranks
     instead: str  # the call that waits
@@ -84,29 +84,29 @@ class OwnPolling(AccountTable):
 class Outcome(AccountTable):
     """Measured results of an alternative that ran in turn with the present state: ratios of medians with intervals."""
 
-    name: str
-    runs: int = Field(ge=1)
+    name: str  # the alternative
+    runs: int = Field(ge=1)  # runs of each side
     predicted_seconds: Band  # as a share of the present time
-    seconds: Band
-    predicted_joules: Band | None
-    joules: Band | None
+    seconds: Band  # measured, as a share of the present time
+    predicted_joules: Band | None  # as a share of the present energy; None: not predicted
+    joules: Band | None  # measured, as a share of the present energy; None: not measured
     confirmed: bool = Field(serialization_alias="came_true")  # whether the intervals of prediction and outcome overlap
 
 
 class Advice(AccountTable):
     """All advice about a run."""
 
-    program: str
-    machine: str
-    objective: Objective
+    program: str  # name of the program
+    machine: str  # name of the machine
+    objective: Objective  # what is minimized
     seconds: float  # of the present run
-    joules: float | None
+    joules: float | None  # of the present run; None: unknown
     kind: EnergyKind | None  # of the predicted energies: estimated or weaker
-    alternatives: list[Alternative]
-    unpredicted: list[Unpredicted] = Field(serialization_alias="untold")
-    sentence: str
-    outcomes: list[Outcome] = []
-    polling: list[OwnPolling] = []
+    alternatives: list[Alternative]  # every alternative, evaluated
+    unpredicted: list[Unpredicted] = Field(serialization_alias="untold")  # choices without a prediction
+    sentence: str  # the advice in one sentence
+    outcomes: list[Outcome] = []  # with --verify: what was measured
+    polling: list[OwnPolling] = []  # where the program polls itself
 
     @property
     def advised(self) -> list[Alternative]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -19,7 +17,6 @@ from lull.statistics.formatting import si
 
 OBJECTIVES = ("time", "energy", "edp")
 FEW = 2  # choices with at most this many dedicated cores or nodes are shown, and the best of each approach
-FIELDS = ("seconds", "cpu_use", "watts", "joules", "stall_seconds_per_output", "write_seconds_per_output")
 
 
 class Advising(click.Group):
@@ -151,27 +148,27 @@ def output(
         show_result(
             form,
             lambda: describe_output(described.title, case, choices, described.paper, objective, every_approach),
-            lambda: json.dumps(_as_data(case, choices, described.paper, objective), indent=1),
+            lambda: _as_json(case, choices, described.paper, objective),
         )
 
 
-def _as_data(case: Case, choices: list[_core.OutputChoice], paper: Paper | None, objective: str) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "objective": objective,
-        "simulation_is_assumed": case.simulation_is_assumed,
-        "ways": [{"way": one.way, **{name: getattr(one, name) for name in FIELDS}} for one in choices],
-    }
-    if paper is not None:
-        shown["cpu_use_pct"] = [
-            {"every": every, "way": approach, "paper": found, "predicted": predicted}
-            for every, approach, found, predicted in _uses(case, paper)
-        ]
-        shown["claims"] = [
-            {"says": claim.says, "holds": holds, "predicted_pct": change, "paper_pct": claim.paper_pct}
-            for claim in paper.claims
-            for holds, change in [_judged(case, claim)]
-        ]
-    return shown
+def _as_json(case: Case, choices: list[_core.OutputChoice], paper: Paper | None, objective: str) -> str:
+    from lull.outputs.approaches import OutputAdvice, OutputAdviceOfSite
+    from lull.outputs.text import json_text
+
+    shown = {"objective": objective, "simulation_is_assumed": case.simulation_is_assumed, "ways": choices}
+    if paper is None:
+        return json_text(OutputAdvice, shown)
+    uses = [
+        {"every": every, "way": approach, "paper": found, "predicted": predicted}
+        for every, approach, found, predicted in _uses(case, paper)
+    ]
+    claims = [
+        {"says": claim.says, "holds": holds, "predicted_pct": change, "paper_pct": claim.paper_pct}
+        for claim in paper.claims
+        for holds, change in [_judged(case, claim)]
+    ]
+    return json_text(OutputAdviceOfSite, {**shown, "cpu_use_pct": uses, "claims": claims})
 
 
 def describe_output(

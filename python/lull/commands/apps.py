@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -43,9 +42,14 @@ def apps(name: str | None, form: str) -> None:
     ]
     rows = [row(one, words[one], str(path)) for one, path in found.items()]
     content = [{"name": one, "does": words[one], "path": str(path)} for one, path in found.items()]
-    show_result(
-        form, lambda: Document("", (table(columns, rows),), "Applications"), lambda: json.dumps(content, indent=1)
-    )
+    show_result(form, lambda: Document("", (table(columns, rows),), "Applications"), lambda: _as_json(content))
+
+
+def _as_json(content: list[dict[str, str]]) -> str:
+    from lull.outputs.machine import InstalledApplication
+    from lull.outputs.text import json_text
+
+    return json_text(list[InstalledApplication], content)
 
 
 def first_line_of_help(program: Path) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -14,6 +12,8 @@ import click
 from lull import __version__
 from lull.doctor.areas import Area, examine
 from lull.doctor.finding import Machine
+from lull.outputs.examination import Examination
+from lull.outputs.text import json_text
 from lull.present.document import Cell, Column, Document, Heading, Part, Tone, row, table
 from lull.present.forms import format_option, show_result
 
@@ -42,13 +42,13 @@ def doctor(ctx: click.Context, form: str, sysroot: Path) -> None:
         if form == "table":  # at once, because an examination takes some seconds
             show_result(form, partial(describe, [area]), str)
     if form != "table":
-        show_result(form, lambda: describe(areas), lambda: json.dumps(as_dict(areas), indent=1))
+        show_result(form, lambda: describe(areas), lambda: as_json(areas))
     ctx.exit(1 if any(area.broken for area in areas) else 0)
 
 
-def as_dict(areas: list[Area]) -> dict[str, object]:
-    """All findings, in the form of --format json."""
-    return {"lull": __version__, "areas": {area.name: [asdict(one) for one in area.findings] for area in areas}}
+def as_json(areas: list[Area]) -> str:
+    """All findings."""
+    return json_text(Examination, {"lull": __version__, "areas": {area.name: area.findings for area in areas}})
 
 
 def describe(areas: Sequence[Area]) -> Document:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from lull import _core
@@ -11,8 +9,6 @@ from lull.base.native import unknown_variables
 from lull.present.document import Cell, Column, Document, Tone, row, table
 from lull.present.forms import format_option, show_result
 from lull.present.messages import say
-
-FIELDS = ("variable", "value", "origin", "problem", "type", "default", "choices", "meaning")
 
 
 @click.command(short_help="List the settings and their values in force.")
@@ -47,4 +43,7 @@ def describe() -> Document:
 
 def as_json() -> str:
     """All fields of each setting."""
-    return json.dumps([{field: getattr(setting, field) for field in FIELDS} for setting in _core.settings()], indent=1)
+    from lull.outputs.machine import SettingInForce
+    from lull.outputs.text import json_text
+
+    return json_text(list[SettingInForce], _core.settings())

@@ -65,9 +65,11 @@ def simulate(
     With --sweep, a whole matrix of simulations runs on all cores; an interrupted sweep continues where it stopped.
     """
     if explain:
-        from lull.simulation.explain import as_json, describe
+        from lull.outputs.networks import SimulationKeys
+        from lull.outputs.text import json_text
+        from lull.simulation import explain as keys
 
-        show_result(form, describe, as_json)
+        show_result(form, keys.describe, lambda: json_text(SimulationKeys, keys.by_table()))
         return
     if threads is not None:
         assignments = (*assignments, f"threads={threads}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,16 +12,12 @@ from lull.base.errors import LullError, UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings, native_errors
 from lull.base.whole_file import write_whole
+from lull.outputs.machine import EnergySource
+from lull.outputs.text import json_text
 from lull.present.document import Cell, Column, Document, Heading, Item, Line, Part, row, table
 from lull.present.forms import format_option, show_result
 from lull.present.messages import say
 from lull.record import EnergyKind
-
-SOURCE_FIELDS = (
-    *("name", "kind", "unit", "interval_s", "range", "permission"),
-    *("readable", "used", "reason", "fix", "left_out"),
-)
-CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
 
 
 @click.command(short_help="List the energy sources of this machine, and how to make them readable.")
@@ -59,7 +54,7 @@ def sources(form: str, sysroot: Path, seconds: float | None, out: Path | None) -
         raise UsageError("sources --out", "the list is printed", "leave it out, or add --calibrate")
     with native_errors():
         found = _core.sources(str(sysroot))
-    show_result(form, lambda: describe(found), lambda: json.dumps([as_dict(source) for source in found], indent=1))
+    show_result(form, lambda: describe(found), lambda: json_text(list[EnergySource], found))
 
 
 def _calibrate(seconds: float, sysroot: Path, out: Path | None) -> None:
@@ -76,13 +71,6 @@ def _calibrate(seconds: float, sysroot: Path, out: Path | None) -> None:
         return
     write_whole(out, text.encode(), "site file", "--out")
     say(f"calibration in {out}; LULL_SITE={out} lets the estimate use it")
-
-
-def as_dict(source: _core.Source) -> dict[str, object]:
-    """A source with its channels, in the form of --format json."""
-    row: dict[str, object] = {field: getattr(source, field) for field in SOURCE_FIELDS}
-    row["channels"] = [{field: getattr(channel, field) for field in CHANNEL_FIELDS} for channel in source.channels]
-    return row
 
 
 def describe(found: Sequence[_core.Source]) -> Document:

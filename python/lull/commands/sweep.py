@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import os
 from functools import partial
 from pathlib import Path
 
 from lull.base.interrupts import Interrupts
 from lull.experiment.state import ExperimentState, take_up
+from lull.outputs.text import json_text
 from lull.present.forms import show_result
 from lull.present.messages import say
 from lull.simulation.account import read_simulation
 from lull.simulation.report import write_simulation_report
 from lull.simulation.sweep import TABLE, read_sweep
 from lull.simulation.sweep_run import beginning, keep, run_tasks, tasks_left, write_records
-from lull.simulation.sweep_table import csv_text, describe, rows_of
+from lull.simulation.sweep_table import SweepRow, csv_text, describe, rows_of
 from lull.simulation.workers import LocalWorkers, Workers
 from lull.study.kinds import all_results
 
@@ -77,7 +76,7 @@ def run_sweep(
     show_result(
         form,
         lambda: describe(sweep, rows),
-        lambda: json.dumps([dataclasses.asdict(row) for row in rows], indent=1),
+        lambda: json_text(list[SweepRow], rows),
     )
     for line in made:
         say(line)

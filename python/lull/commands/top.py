@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,8 @@ from lull.base.native import checked_settings
 from lull.live.feed import feed_of, read_with_power
 from lull.live.node_reading import NodeReading, totals
 from lull.live.rows import PowerRow, rows, what_is_measured
+from lull.outputs.machine import PowerReading
+from lull.outputs.text import json_text
 from lull.present.document import Cell, Column, Document, Line, Part, row, table
 from lull.present.forms import format_option, show_result
 
@@ -51,7 +52,7 @@ def top(records: tuple[Path, ...], once: bool, form: str, every_s: float | None,
             show_result(
                 form,
                 lambda: describe(readings),
-                lambda: json.dumps([as_dict(reading) for reading in readings], indent=1),
+                lambda: as_json(readings),
             )
             return
         feed.read()  # reports a mistake in a line, before the screen is drawn
@@ -62,20 +63,10 @@ def top(records: tuple[Path, ...], once: bool, form: str, every_s: float | None,
         feed.close()
 
 
-def as_dict(reading: NodeReading) -> dict[str, object]:
-    """A reading with its totals, in the form of --format json."""
-    shown: dict[str, object] = reading.model_dump(mode="json", by_alias=True)
-    shown["totals"] = [
-        {
-            "domain": total.domain.value,
-            "scope": total.scope,
-            "kind": total.kind.value,
-            "watts": total.watts,
-            "bytes_per_s": total.bytes_per_s,
-        }
-        for total in totals(reading)
-    ]
-    return shown
+def as_json(readings: Sequence[NodeReading]) -> str:
+    """Each reading with its totals."""
+    content = [{**reading.model_dump(by_alias=True), "totals": totals(reading)} for reading in readings]
+    return json_text(list[PowerReading], content)
 
 
 def describe(readings: Sequence[NodeReading]) -> Document:

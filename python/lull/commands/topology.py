@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -11,6 +10,8 @@ from lull import _core
 from lull.base.completing import one_of
 from lull.base.errors import UsageError
 from lull.base.native import native_errors
+from lull.outputs.networks import METRICS, NetworkFigures, Topologies
+from lull.outputs.text import json_text
 from lull.present import cells
 from lull.present.document import Cell, Column, Document, row, table
 from lull.present.forms import format_option, show_result
@@ -38,12 +39,6 @@ def topology(name: str | None, assignments: tuple[str, ...], draw: Path | None, 
 
 def _list(form: str) -> None:
     topologies, presets = _core.topologies(), _core.topology_presets()
-    content = {
-        "topologies": [{"name": t.name, "meaning": t.meaning, "parameters": _parameters(t)} for t in topologies],
-        "presets": [
-            {"name": p.name, "topology": p.topology, "meaning": p.meaning, "parameters": p.parameters} for p in presets
-        ],
-    }
     meaning = Column("meaning", words=True, wraps=True)
     of_topologies = table(
         ["topology", meaning], [row(Cell(one.name, tone="strong"), one.meaning) for one in topologies]
@@ -53,7 +48,9 @@ def _list(form: str) -> None:
         [row(Cell(one.name, tone="strong"), one.topology, one.meaning) for one in presets],
     )
     show_result(
-        form, lambda: Document("", (of_topologies, of_presets), "Topologies"), lambda: json.dumps(content, indent=1)
+        form,
+        lambda: Document("", (of_topologies, of_presets), "Topologies"),
+        lambda: json_text(Topologies, {"topologies": topologies, "presets": presets}),
     )
 
 
@@ -64,16 +61,6 @@ def _one(name: str, assignments: tuple[str, ...], draw: Path | None, form: str) 
     with native_errors():
         choice = _core.read_network_choice(changed({named: name}, assignments), f"show the topology {name}")
         figures = _core.topology_metrics(choice.name, choice.parameters)
-    rows = {
-        "nodes": figures.nodes,
-        "switches": figures.switches,
-        "radix": figures.radix,
-        "node_cables": figures.node_cables,
-        "switch_cables": figures.switch_cables,
-        "diameter": figures.diameter,
-        "mean_links": figures.mean_links,
-        "bisection": figures.bisection,
-    }
     if draw is not None:
         from lull.simulation.drawing import draw_network
 
@@ -82,10 +69,14 @@ def _one(name: str, assignments: tuple[str, ...], draw: Path | None, form: str) 
     show_result(
         form,
         lambda: describe(choice.parameters, figures, described),
-        lambda: json.dumps({"name": choice.name, "parameters": choice.parameters, **rows}, indent=1),
+        lambda: json_text(NetworkFigures, _as_data(choice.name, choice.parameters, figures)),
     )
     if draw is not None:
         say(f"drawing in {draw}")
+
+
+def _as_data(name: str, parameters: dict[str, list[int]], figures: _core.TopologyMetrics) -> dict[str, object]:
+    return {"name": name, "parameters": parameters, **{metric: getattr(figures, metric) for metric in METRICS}}
 
 
 def describe(parameters: dict[str, list[int]], figures: _core.TopologyMetrics, described: _core.Topology) -> Document:
@@ -116,13 +107,6 @@ def describe(parameters: dict[str, list[int]], figures: _core.TopologyMetrics, d
             table([*words, Column("meaning", words=True, wraps=True)], keys),
         ),
     )
-
-
-def _parameters(of: _core.Topology) -> list[dict[str, object]]:
-    return [
-        {"name": p.name, "meaning": p.meaning, "default": p.default, "allowed": p.allowed, "list": p.list}
-        for p in of.parameters
-    ]
 
 
 def _words(values: list[int]) -> str:

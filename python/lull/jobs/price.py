@@ -19,9 +19,9 @@ class Price(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    per_kwh: Rate
-    currency: Name
-    source: Name
+    per_kwh: Rate  # price of a kilowatt-hour, in `currency`
+    currency: Name  # the currency
+    source: Name  # where the price comes from
 
 
 class Carbon(BaseModel):
@@ -29,8 +29,8 @@ class Carbon(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    g_per_kwh: Rate
-    source: Name
+    g_per_kwh: Rate  # grams of CO2e of a kilowatt-hour
+    source: Name  # where the figure comes from
 
 
 class Prices(BaseModel):
@@ -38,8 +38,8 @@ class Prices(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    price: Price | None = None
-    carbon: Carbon | None = None
+    price: Price | None = None  # null: the site names none
+    carbon: Carbon | None = None  # null: the site names none
 
     def headings(self) -> list[str]:
         """The columns of a table."""

@@ -72,38 +72,38 @@ class Energy(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    joules: float
-    low_j: float
-    high_j: float
-    kind: EnergyKind | None = None
+    joules: float  # energy
+    low_j: float  # lower end of the interval
+    high_j: float  # upper end of the interval
+    kind: EnergyKind | None = None  # weakest kind of its parts; null: no meter counted it
 
 
 class Job(Energy):
     """One run of a job, over all nodes whose rows have arrived."""
 
-    cluster: str
-    job: str
-    restart: int
-    uid: int
-    project: str
-    begin_us: int
-    end_us: int
+    cluster: str  # name of the cluster
+    job: str  # id of the job
+    restart: int  # how often the job was requeued before
+    uid: int  # number of its user
+    project: str  # its project; empty: none
+    begin_us: int  # begin, Unix time in microseconds
+    end_us: int  # end, Unix time in microseconds
     nodes: int  # on which it ran; 0: unknown
     rows: int  # that have arrived
-    cpu_us: int
-    flags: list[str]
+    cpu_us: int  # CPU time
+    flags: list[str]  # what limits the figures
 
 
 class Part(Energy):
     """One domain of one node of a run of a job."""
 
-    cluster: str
-    restart: int
-    node: str
-    domain: str
-    active_j: float
-    held_j: float
-    overhead_j: float
+    cluster: str  # name of the cluster
+    restart: int  # how often the job was requeued before
+    node: str  # name of the node
+    domain: str  # what it covers
+    active_j: float  # part for its activity
+    held_j: float  # part for idle resources that it held
+    overhead_j: float  # of a job that was alone: the rest of the node
 
 
 class OnNode(BaseModel):
@@ -111,38 +111,38 @@ class OnNode(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    cluster: str
-    restart: int
-    node: str
-    cpus: int
-    memory_mib: int
-    cpu_us: int
-    begin_us: int
-    end_us: int
-    flags: list[str]
+    cluster: str  # name of the cluster
+    restart: int  # how often the job was requeued before
+    node: str  # name of the node
+    cpus: int  # hardware threads that it held
+    memory_mib: int  # memory that it held
+    cpu_us: int  # CPU time
+    begin_us: int  # begin, Unix time in microseconds
+    end_us: int  # end, Unix time in microseconds
+    flags: list[str]  # what limits the figures
 
 
 class Sum(Energy):
     """Jobs of one kind that began in some days, by user, project or day."""
 
-    uid: int | None = None
-    project: str | None = None
-    day: str | None = None
-    jobs: int
-    cpu_us: int
+    uid: int | None = None  # number of the user; null: not by user
+    project: str | None = None  # the project; null: not by project
+    day: str | None = None  # the day in UTC, YYYY-MM-DD; null: not by day
+    jobs: int  # number of jobs
+    cpu_us: int  # CPU time
 
 
 class Answer(BaseModel):
     """The answer to a question; `more`: it has more than one answer may contain, or was asked for."""
 
-    v: Literal[1] = 1
-    nonce: str = ""
-    jobs: list[Job] = []
-    nodes: list[OnNode] = []
-    parts: list[Part] = []
-    sums: list[Sum] = []
-    more: bool = False
-    prices: Prices = Prices()
+    v: Literal[1] = 1  # version of the messages
+    nonce: str = ""  # as in the question
+    jobs: list[Job] = []  # runs of jobs, the newest first
+    nodes: list[OnNode] = []  # of one job, by node
+    parts: list[Part] = []  # of one job, by node and domain
+    sums: list[Sum] = []  # of several jobs
+    more: bool = False  # whether there is more than the answer contains
+    prices: Prices = Prices()  # prices of the site
 
 
 class Stored(BaseModel):

@@ -26,14 +26,14 @@ RESULTS: Final = Path("results")  # where commands write by default
 class ListedResult(Model):
     """One result; what is not known is null."""
 
-    folder: str
-    is_a: Sort
-    label: str
-    created: datetime
-    runs: int | None = None
+    folder: str  # its folder
+    is_a: Sort  # what it is
+    label: str  # its label, or the folder's name
+    created: datetime  # when it was made
+    runs: int | None = None  # number of runs
     seconds: float | None = None  # median over the runs, or predicted or simulated time
     joules: float | None = None  # the same for energy
-    kind: EnergyKind | None = None
+    kind: EnergyKind | None = None  # kind of the energy
     damage: str | None = None  # why it cannot be read
 
 

@@ -26,33 +26,33 @@ class ChannelReading(Model):
     """One channel of the meter."""
 
     channel: str  # unique on the node: "powercap:package-0"
-    source: str
-    domain: Domain
-    kind: EnergyKind
+    source: str  # source of the channel
+    domain: Domain  # what it covers
+    kind: EnergyKind  # how the figure is obtained
     joules: float = Field(ge=0)  # since the start of the meter
     bytes: int | None = None  # since the start of the meter, if bytes are counted
     watts: float | None = None  # mean over about the last second; null before that
-    bytes_per_s: float | None = None
+    bytes_per_s: float | None = None  # the same for bytes
 
 
 class Progress(Model):
     """The progress of a measurement."""
 
-    label: str
+    label: str  # label of the command
     run: int  # number of the run, from 1; of the warm-up runs if `warmup` is true
     runs: int  # least number of runs
-    warmup: bool
+    warmup: bool  # whether it is a warm-up run
     elapsed_s: float = Field(ge=0)  # since the begin of this run
 
 
 class NodeReading(Model):
     """One node at one moment."""
 
-    schema_version: Literal[1] = Field(default=1, alias="schema")
-    node: str
-    time: datetime
-    channels: list[ChannelReading]
-    measuring: Progress | None = None
+    schema_version: Literal[1] = Field(default=1, alias="schema")  # version of this form
+    node: str  # name of the node
+    time: datetime  # time of the reading
+    channels: list[ChannelReading]  # one per channel
+    measuring: Progress | None = None  # progress of a measurement; null without one
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)
 

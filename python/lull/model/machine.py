@@ -34,9 +34,9 @@ class MachineTable(BaseModel):
 class Figure(MachineTable):
     """One figure; its unit is in its name, and watts in `[watts]`."""
 
-    value: float = Field(ge=0)
+    value: float = Field(ge=0)  # the figure
     low: float | None = Field(default=None, ge=0)  # lower end of its band; absent: unknown
-    high: float | None = Field(default=None, ge=0)
+    high: float | None = Field(default=None, ge=0)  # upper end of its band; absent: unknown
     kind: EnergyKind | None = None  # for power: how it was obtained; required in a measured file
     source: str | None = Field(
         default=None, min_length=1
@@ -61,11 +61,11 @@ class CalibrationInfo(MachineTable):
 
     when: datetime  # end of the calibration
     lull: str  # version of Lull
-    host: str
-    processor: str
+    host: str  # name of the machine
+    processor: str  # name of its processor
     cores: int = Field(ge=1)  # number that the calibration could use
-    memory_bytes: int = Field(ge=0)
-    kernel: str
+    memory_bytes: int = Field(ge=0)  # size of its memory
+    kernel: str  # release of its kernel
     launcher: str  # the command that started the processes
     nodes: int = Field(ge=1)  # number of nodes of the network's processes, emulated nodes included
     seconds: float = Field(ge=0)  # duration
@@ -75,7 +75,7 @@ class CalibrationInfo(MachineTable):
 class Node(MachineTable):
     """A node."""
 
-    cores: int = Field(default=1, ge=1)
+    cores: int = Field(default=1, ge=1)  # number of its cores
     waiting_use: float = Field(default=1.0, ge=0, le=1)  # load of a core that waits; 1 for programs that poll
 
 
@@ -106,7 +106,7 @@ class Transport(MachineTable):
 
     through: str = ""  # name of the transport
     pieces: list[TransferPiece] = []  # by size, ascending
-    atomics: Atomics = Atomics()
+    atomics: Atomics = Atomics()  # atomic operations by it
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:
@@ -129,7 +129,7 @@ class Memory(MachineTable):
 class WakeUp(MachineTable):
     """Waits of one length under one policy."""
 
-    length_ns: float = Field(gt=0)
+    length_ns: float = Field(gt=0)  # length of the waits
     late_ns: Figure  # wake-up latency
     cpu_ns: Figure  # CPU time of the waiting process
     waker_ns: Figure  # cost of the wake-up for the process that wakes it
@@ -161,7 +161,7 @@ class Recording(MachineTable):
 class Frequency(MachineTable):
     """Frequencies of a core."""
 
-    driver: str = ""
+    driver: str = ""  # the kernel's driver; empty: unknown
     steps_khz: list[int] = []  # ascending; the lowest and the highest if there is no list
     transition_ns: Figure | None = None  # duration of a change
 
@@ -182,21 +182,21 @@ class Machine(MachineTable):
     """The whole file."""
 
     form: int = FORM  # version of this file; a later one needs a later Lull
-    title: str = ""
+    title: str = ""  # the machine in words
     measured: CalibrationInfo | None = None  # absent: published or hypothetical; each figure has a source
     topology: dict[str, Any] = Field(default={})  # as in a simulation's file, like the next two; predictions need it
-    network: dict[str, Any] = Field(default={})
-    routing: dict[str, Any] = Field(default={})
+    network: dict[str, Any] = Field(default={})  # how packets are sent
+    routing: dict[str, Any] = Field(default={})  # how they are routed
     power: dict[str, Any] = Field(default={})  # the technology of links: no mode, hold or link_watts
     job: dict[str, Any] = Field(default={})  # keys of jobs on this machine
-    node: Node = Node()
+    node: Node = Node()  # a node
     transports: dict[str, Transport] = {}  # "shared-memory" within a node, "network" between nodes
-    memory: Memory = Memory()
-    wake_ups: WakeUps = WakeUps()
-    storage: Storage = Storage()
-    recording: Recording = Recording()
-    frequency: Frequency = Frequency()
-    watts: Watts = Watts()
+    memory: Memory = Memory()  # copies
+    wake_ups: WakeUps = WakeUps()  # waits
+    storage: Storage = Storage()  # files
+    recording: Recording = Recording()  # traces
+    frequency: Frequency = Frequency()  # frequencies of cores
+    watts: Watts = Watts()  # power of components, in watts
     constants: dict[str, dict[str, Figure]] = {}  # of the runtime, set by hand: [constants](constants.md) lists them
 
     @model_validator(mode="after")

@@ -21,9 +21,9 @@ PREDICTION_FILE = "prediction.json"
 class Joules(Model):
     """An energy; `low` and `high` come from the bands of the machine's figures, and are equal if there are none."""
 
-    joules: float = Field(ge=0)
-    low: float = Field(ge=0)
-    high: float = Field(ge=0)
+    joules: float = Field(ge=0)  # the energy
+    low: float = Field(ge=0)  # lower end of the band, in joules
+    high: float = Field(ge=0)  # upper end of the band, in joules
 
     def __add__(self, other: Joules) -> Joules:
         """The sum, with the bands added, as for errors in the same direction."""
@@ -52,50 +52,50 @@ class Energies(Model):
 class ModeAccount(Model):
     """The program with one power mode of links."""
 
-    name: str
+    name: str  # the mode, as in --power
     folder: str  # folder of its record, in the folder of the prediction
-    run_time_s: float
+    run_time_s: float  # predicted run time
     slowdown: float  # relative to links always active, as a share
     link_power: float  # mean over all links, as a share of always active
     network_link_power: float  # mean over links between switches
-    wakes: int
+    wakes: int  # wake-ups of links
     time: TimeAccount  # time by activity: the mean over all processes
-    energy: Energies
+    energy: Energies  # energy by component
 
 
 class Range(Model):
     """One source of uncertainty of the run time: the least and the greatest run time found."""
 
-    what: str
-    low_s: float
-    high_s: float
+    what: str  # the source of uncertainty
+    low_s: float  # least run time found
+    high_s: float  # greatest run time found
     how: str  # how it was determined
 
 
 class Prediction(Model):
     """The content of prediction.json."""
 
-    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
-    lull_version: str
+    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")  # version of this form
+    lull_version: str  # version of Lull that predicted
     command: list[str]  # the command line of lull
-    program: str
+    program: str  # name of the program
     machine: dict[str, Any]  # the content of its file
-    processes: int
+    processes: int  # number of processes predicted
     traced: list[int]  # processes of the traces used, the larger first; empty for a skeleton
     nodes: int  # nodes of the program
-    network_nodes: int
+    network_nodes: int  # nodes of the whole network
     network_links: int  # one direction each
-    network_switches: int
+    network_switches: int  # switches of the whole network
     most_slowdown: float  # the accepted slowdown, as a share
     chosen: str  # the mode of least energy within it
     criterion: str  # what was minimized
     modes: list[ModeAccount] = Field(min_length=1)  # links always active first
     low_s: float  # bounds of the run time with links always active, with all of `uncertainty`
-    high_s: float
-    uncertainty: list[Range]
+    high_s: float  # the upper of these bounds
+    uncertainty: list[Range]  # one for each source
     not_modelled: list[str]  # effects that no range includes
-    remarks: list[str]
-    kind: EnergyKind = EnergyKind.SIMULATED
+    remarks: list[str]  # what a reader must know, a sentence each
+    kind: EnergyKind = EnergyKind.SIMULATED  # kind of the energies
 
     model_config = Model.model_config | {"populate_by_name": True}
 

@@ -53,12 +53,12 @@ class Model(BaseModel):
 class Host(Model):
     """One node that a run used."""
 
-    node: str
-    boot_id: str
-    processor: str
-    cores: int = Field(ge=1)
-    memory_bytes: int = Field(ge=0)
-    kernel: str
+    node: str  # its name
+    boot_id: str  # changes with each start of the system
+    processor: str  # name of its processor
+    cores: int = Field(ge=1)  # hardware threads
+    memory_bytes: int = Field(ge=0)  # size of its memory
+    kernel: str  # release of its kernel
     clock_error_s: float | None = Field(default=None, ge=0)  # possible error of its clock relative to the first host's
 
 
@@ -67,9 +67,9 @@ class Channel(Model):
 
     name: str  # unique on its node, e.g. "powercap:package-0", "net:eth0", "estimate:package"
     source: str  # its source, e.g. "powercap"
-    node: str
-    domain: Domain
-    kind: EnergyKind
+    node: str  # name of its node
+    domain: Domain  # what it covers
+    kind: EnergyKind  # how the figure is obtained
     interval_s: float = Field(ge=0)  # interval at which the value changes; 0: at every reading
     basis: str  # origin of the figure: a path, or coefficients with their citation
 
@@ -80,31 +80,31 @@ class Energy(Model):
     `low_j` and `high_j` bound the systematic uncertainty of the source, which repeats do not reduce.
     """
 
-    node: str
-    domain: Domain
+    node: str  # name of the node
+    domain: Domain  # what it covers
     channel: str  # a channel's name, or the sum in words: "package + dram"
-    kind: EnergyKind
-    joules: float = Field(ge=0)
-    low_j: float = Field(ge=0)
-    high_j: float = Field(ge=0)
+    kind: EnergyKind  # how it was obtained
+    joules: float = Field(ge=0)  # the energy
+    low_j: float = Field(ge=0)  # lower end of the band
+    high_j: float = Field(ge=0)  # upper end of the band
     bytes: int | None = Field(default=None, ge=0)  # bytes that crossed the wire, for the domain `wire`
-    wraps: int = Field(default=0, ge=0)
-    gaps: int = Field(default=0, ge=0)
-    resets: int = Field(default=0, ge=0)
-    stale: int = Field(default=0, ge=0)
+    wraps: int = Field(default=0, ge=0)  # times the counter wrapped around to 0
+    gaps: int = Field(default=0, ge=0)  # readings that failed
+    resets: int = Field(default=0, ge=0)  # jumps of the counter that cannot be consumption
+    stale: int = Field(default=0, ge=0)  # readings that should have changed and did not
     lower_bound: bool = False  # a reset hid part of the energy: the true value is at least this
 
 
 class IdlePower(Model):
     """Power of one channel, or of a labelled sum of channels, while no process of the program ran on the node."""
 
-    node: str
-    domain: Domain
+    node: str  # name of the node
+    domain: Domain  # what it covers
     channel: str  # a channel's name, or the sum in words, as in an energy: "package + dram"
-    kind: EnergyKind
-    watts: float = Field(ge=0)
+    kind: EnergyKind  # how it was obtained
+    watts: float = Field(ge=0)  # mean power
     low_w: float = Field(ge=0)  # systematic band of the source
-    high_w: float = Field(ge=0)
+    high_w: float = Field(ge=0)  # upper end of this band
     seconds: float = Field(gt=0)  # how long it was measured
 
 
@@ -120,8 +120,8 @@ class Combination(StrEnum):
 class Metric(Model):
     """A figure that the program reported, e.g. the number of updates it made."""
 
-    value: float
-    unit: str = ""
+    value: float  # the figure
+    unit: str = ""  # its unit; empty for a number
     combination: Combination | None = None  # of the processes' figures; None: the metric describes the run as a whole
     processes: int = Field(default=1, ge=1)  # number of processes that reported it
 
@@ -129,9 +129,9 @@ class Metric(Model):
 class RegionShare(Model):
     """A PE's share of a region. It shows which PEs were busy, not which PE used the energy: that is the node's."""
 
-    node: str
+    node: str  # name of the PE's node
     pe: int | None = None  # None: the process was not started by a launcher
-    cpu_s: float = Field(ge=0)
+    cpu_s: float = Field(ge=0)  # CPU time of the PE in the region
     share: float = Field(ge=0, le=1)  # of the CPU time that all PEs of the node spent in the region; 0 if none did
 
 
@@ -142,25 +142,25 @@ class Region(Model):
     On several nodes, `wall_s` is that of the node where it is longest, and each node's energy is that of its visits.
     """
 
-    name: str
-    begin_s: float
-    end_s: float
-    wall_s: float = Field(ge=0)
+    name: str  # its name
+    begin_s: float  # first begin
+    end_s: float  # last end
+    wall_s: float = Field(ge=0)  # time in the region
     cpu_s: float = Field(ge=0)  # CPU time of all PEs in the region
-    count: int = Field(ge=1)
-    pes: int = Field(ge=1)
-    energy: list[Energy]
+    count: int = Field(ge=1)  # number of visits
+    pes: int = Field(ge=1)  # number of PEs that entered it
+    energy: list[Energy]  # one per channel
     shares: list[RegionShare] = []  # one per PE
 
 
 class Rank(Model):
     """One process of a job whose launcher started a `lull measure` for each process."""
 
-    rank: int = Field(ge=0)
+    rank: int = Field(ge=0)  # number of the process in the job
     node: str = ""  # empty: unknown
     begin_s: float | None = None  # seconds since the repeat began; None: it never began, or left no report
-    end_s: float | None = None
-    cpu_s: float = Field(default=0, ge=0)
+    end_s: float | None = None  # seconds since the repeat began; None like `begin_s`
+    cpu_s: float = Field(default=0, ge=0)  # CPU time of the process
     exit_code: int | None = None  # as in a shell; None: no report
     cpus: str = ""  # hardware threads to which it was bound, as for taskset -c: 0-3,8; empty: unknown
 
@@ -175,12 +175,12 @@ class WaitingRow(Model):
     site: str = ""  # for MPI: the call site in the program, "FUNCTION+OFFSET" or "FILE+OFFSET"
     up_to_bytes: int = Field(ge=0)  # upper end of the range of sizes, a power of two; 0: no size
     count: int = Field(ge=0)  # number of operations, with or without a wait
-    bytes: int = Field(ge=0)
+    bytes: int = Field(ge=0)  # bytes of these operations
     waits: int = Field(ge=0)  # number of waits that did not end at once
-    waited_s: float = Field(ge=0)
+    waited_s: float = Field(ge=0)  # time in these waits
     asleep_s: float = Field(ge=0)  # part of waited_s
-    cpu_s: float = Field(ge=0)
-    sleeps: int = Field(ge=0)
+    cpu_s: float = Field(ge=0)  # CPU time in these waits
+    sleeps: int = Field(ge=0)  # number of sleeps in these waits
     timeouts: int = Field(
         ge=0
     )  # sleeps that ended by LULL_WAIT_TIMEOUT_MS, or after 10 ms, the longest sleep in MPI programs
@@ -191,20 +191,20 @@ class RewrittenPuts(Model):
     """Puts to other nodes that the OpenSHMEM runtime rewrote (LULL_TRANSFORM); sums over PEs."""
 
     coalesced_puts: int = Field(ge=0)  # puts sent in one message with others
-    coalesced_bytes: int = Field(ge=0)
+    coalesced_bytes: int = Field(ge=0)  # bytes of these
     messages: int = Field(ge=0)  # messages that carried them
     late_messages: int = Field(ge=0)  # messages sent because their deadline had passed (LULL_COALESCE_US)
     copied_puts: int = Field(ge=0)  # blocking puts whose source was copied
-    copied_bytes: int = Field(ge=0)
+    copied_bytes: int = Field(ge=0)  # bytes of these
 
 
 class TransfersByRdma(Model):
     """Transfers to other nodes that the network carried out without the target's CPU (LULL_RDMA); sums over PEs."""
 
-    puts: int = Field(ge=0)
-    put_bytes: int = Field(ge=0)
-    gets: int = Field(ge=0)
-    got_bytes: int = Field(ge=0)
+    puts: int = Field(ge=0)  # number of puts
+    put_bytes: int = Field(ge=0)  # bytes of these
+    gets: int = Field(ge=0)  # number of gets
+    got_bytes: int = Field(ge=0)  # bytes of these
     atomics: int = Field(ge=0)  # fetching atomics
     rings: int = Field(ge=0)  # puts and atomics followed by a message that woke the target PE, which waited for them
 
@@ -223,8 +223,8 @@ class Waiting(Model):
     cpu_s: float = Field(ge=0)  # of all PEs in this time, including their progress threads
     progress_cpu_s: float = Field(ge=0)  # of the progress threads
     frequency_changes: int = Field(ge=0)  # changes of a core's frequency by policies with +dvfs
-    changing_frequency_s: float = Field(ge=0)
-    rows: list[WaitingRow]
+    changing_frequency_s: float = Field(ge=0)  # time spent in these changes
+    rows: list[WaitingRow]  # by operation, and by size or call site
     rewritten: RewrittenPuts | None = None  # None: not counted, or no other nodes
     by_rdma: TransfersByRdma | None = None  # None: no network was known to do so, or RDMA was off
 
@@ -232,8 +232,8 @@ class Waiting(Model):
 class OutputAmount(Model):
     """Files of a simulation's output."""
 
-    files: int = Field(ge=0)
-    bytes: int = Field(ge=0)
+    files: int = Field(ge=0)  # number of files
+    bytes: int = Field(ge=0)  # bytes of these
 
 
 class SharedOutput(Model):
@@ -250,31 +250,31 @@ class SharedOutput(Model):
 class OutputClients(Model):
     """The computing processes of a job whose output is staged; sums over them."""
 
-    processes: int = Field(ge=0)
-    wall_s: float = Field(ge=0)
+    processes: int = Field(ge=0)  # number of these processes
+    wall_s: float = Field(ge=0)  # from MPI_Init to MPI_Finalize
     compute_s: float  # part of wall_s, neither stalled nor writing
     stall_s: float = Field(ge=0)  # in calls that open or submit a file, or wait for one
     write_s: float = Field(ge=0)  # in writes by the program itself
-    cpu_s: float = Field(ge=0)
-    handed_over: OutputAmount
-    wrote_itself: OutputAmount
+    cpu_s: float = Field(ge=0)  # CPU time
+    handed_over: OutputAmount  # files handed to servers
+    wrote_itself: OutputAmount  # files that the program wrote itself
     dropped: OutputAmount  # files dropped because the buffer was full
     too_large: int = Field(ge=0)  # files that the program wrote itself because they exceeded its share of the buffer
     declined: int = Field(ge=0, default=0)  # files of kinds that are not staged
     late: int = Field(ge=0, default=0)  # files still open when MPI ended
     appended: int = Field(ge=0, default=0)  # files that were reopened for changes
-    shared: SharedOutput = SharedOutput()
+    shared: SharedOutput = SharedOutput()  # files written together
 
 
 class OutputServers(Model):
     """The processes dedicated to writing; sums over them."""
 
     processes: int = Field(ge=0)  # 0: there are none
-    wall_s: float = Field(ge=0)
-    idle_s: float
-    write_s: float = Field(ge=0)
-    cpu_s: float = Field(ge=0)
-    written: OutputAmount
+    wall_s: float = Field(ge=0)  # run time
+    idle_s: float  # waiting for files
+    write_s: float = Field(ge=0)  # writing
+    cpu_s: float = Field(ge=0)  # CPU time
+    written: OutputAmount  # files written
     failed: int = Field(ge=0)  # files that could not be written
     shared_writes: int = Field(ge=0, default=0)  # calls of the system for files that several processes write together
 
@@ -289,14 +289,14 @@ class Output(Model):
     approach: str  # the value of LULL_STAGE
     nodes: int = Field(ge=1)  # emulated nodes included
     outputs: int = Field(ge=0)  # files of one client
-    clients: OutputClients
-    servers: OutputServers
+    clients: OutputClients  # computing processes
+    servers: OutputServers  # writing processes
 
 
 class Alternative(Model):
     """One alternative of a choice. Its costs are means, in nanoseconds of a process for each operation."""
 
-    name: str
+    name: str  # its name, e.g. a wait policy
     predicted_ns: float | None = None  # from the machine's constants alone; None: these give no prediction
     corrected_ns: float | None = None  # with the job's corrections at its end; None: unknown
     observed_ns: float | None = None  # mean of the timed operations; None: none was timed
@@ -312,10 +312,10 @@ class Choice(Model):
     choice: str  # wait, coalesce, copy-source, rdma-put, rdma-get, route, direct, hand-over or approach
     where: str = ""  # the operations concerned, where operations differ too much for one cost
     per: str  # what an operation is: a put, a get, a wait, an item, a phase, a file, a client
-    processes: int = Field(ge=1)
+    processes: int = Field(ge=1)  # number of processes that made it
     wall_s: float = Field(ge=0)  # of the job
     switches: int = Field(ge=0)  # number of changes to another alternative
-    alternatives: list[Alternative]
+    alternatives: list[Alternative]  # those among which it chose
     regret_s: float = Field(
         ge=0
     )  # sum over alternatives and processes of operations * (cost of one - cost of the best)
@@ -332,16 +332,16 @@ class Repeat(Model):
     On several nodes, `wall_s` is the longest of their times, from the first begin to the last end by the node's clock.
     """
 
-    index: int = Field(ge=0)
-    started: datetime
-    wall_s: float = Field(ge=0)
-    cpu_s: float = Field(ge=0)
-    max_rss_bytes: int = Field(ge=0)
+    index: int = Field(ge=0)  # number of the repeat, from 0
+    started: datetime  # when the command began
+    wall_s: float = Field(ge=0)  # from the begin of the command to its end
+    cpu_s: float = Field(ge=0)  # CPU time of the command and what it started
+    max_rss_bytes: int = Field(ge=0)  # largest resident memory of a process
     exit_code: int  # as in a shell: 128 + n for signal n
     energy: list[Energy]  # one per channel
     totals: list[Energy]  # per node: the total, which counts nothing twice, and separately the wire
-    regions: list[Region] = []
-    metrics: dict[str, Metric] = {}
+    regions: list[Region] = []  # named parts of the program
+    metrics: dict[str, Metric] = {}  # figures that the program reported, by name
     ranks: list[Rank] = []  # empty: the command was started once, not once for each rank
     waiting: list[Waiting] = []  # one per OpenSHMEM job, and per node of each MPI job; empty without LULL_STATS
     output: list[Output] = []  # one per job whose output is staged
@@ -360,19 +360,19 @@ def succeeded(repeats: Iterable[Repeat]) -> list[Repeat]:
 class Run(Model):
     """The content of run.json."""
 
-    schema_version: Literal[2] = Field(default=SCHEMA, alias="schema")
-    lull_version: str
-    label: str
-    command: list[str]
-    created: datetime
-    sampling_hz: float = Field(gt=0)
+    schema_version: Literal[2] = Field(default=SCHEMA, alias="schema")  # version of this form
+    lull_version: str  # version of Lull that measured
+    label: str  # name in tables and plots
+    command: list[str]  # words of the command
+    created: datetime  # when the record was made
+    sampling_hz: float = Field(gt=0)  # readings of the meter per second
     settings: dict[str, str]  # every LULL_* setting in force
     factors: dict[str, str | int | float] = {}  # the point of a study's matrix that this run measures
-    hosts: list[Host]
-    channels: list[Channel]
+    hosts: list[Host]  # one per node
+    channels: list[Channel]  # one per channel of a node
     idle: list[IdlePower] = []  # per node and channel, if measured; may include node totals
     series: str = ""  # the same in records of commands that ran in turn: repeats of one index ran in one round
-    repeats: list[Repeat]
+    repeats: list[Repeat]  # executions of the command
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)
 

@@ -45,24 +45,24 @@ LINKS_SCHEMA = pa.schema(
 class LatencyAccount(Model):
     """Latencies, in seconds. Percentiles come from bins a sixteenth of an octave wide and are exact to 6 %."""
 
-    count: int = Field(ge=0)
-    mean_s: float
+    count: int = Field(ge=0)  # number of latencies
+    mean_s: float  # mean
     mean_low_s: float | None  # 95 % interval of the mean, from batch means; null if there are too few
-    mean_high_s: float | None
-    median_s: float
-    p99_s: float
-    least_s: float
-    most_s: float
+    mean_high_s: float | None  # upper end of this interval
+    median_s: float  # median
+    p99_s: float  # 99th percentile
+    least_s: float  # least latency
+    most_s: float  # greatest latency
     bins: list[tuple[float, float, int]]  # lower edge, upper edge, count; without empty bins
 
 
 class PowerAccount(Model):
     """Mean power of links over their active power, and the share of time in each state."""
 
-    share: float
+    share: float  # mean power over active power, 0 to 1
     saved: float  # 1 - share
     states: dict[str, float]  # active, fast wake, deep sleep, slow rate
-    wakes: int
+    wakes: int  # number of wake-ups
 
 
 class SavingAccount(Model):
@@ -80,7 +80,7 @@ class TimeAccount(Model):
     The overhead of sends counts as sending, that of receives as waiting.
     """
 
-    computing_s: float
+    computing_s: float  # outside communication
     sending_s: float  # until messages have left
     waiting_s: float  # for messages, answers and collectives
 
@@ -88,56 +88,56 @@ class TimeAccount(Model):
 class JobAccount(Model):
     """The results of one job."""
 
-    name: str
-    processes: int
-    started_s: float
-    ended_s: float
+    name: str  # name of the job
+    processes: int  # number of its processes
+    started_s: float  # simulated time of its start
+    ended_s: float  # simulated time of its end
     finished: bool  # false: cut off by `end`, after the given run time
-    run_time_s: float
+    run_time_s: float  # from start to end
     active_run_time_s: float | None  # with links always active; null if not simulated
     slowdown: float | None  # run time over active run time, minus 1
-    messages: int
-    bytes: int
-    message_latency: LatencyAccount | None
+    messages: int  # messages between nodes
+    bytes: int  # bytes of these messages
+    message_latency: LatencyAccount | None  # from send to delivery; null without messages
     iterations: int = 0  # finished by all processes; 0 for jobs without iterations
     time: TimeAccount | None = None  # for programs
     memory_messages: int = 0  # messages within a node, not included in messages
-    memory_bytes: int = 0
+    memory_bytes: int = 0  # bytes of these
     remarks: tuple[str, ...] = ()  # what a reader must know
 
 
 class LinkUse(Model):
     """Share of time in which links transmit, over all links of a kind."""
 
-    links: int
-    mean: float
-    median: float
-    most: float
+    links: int  # number of links
+    mean: float  # mean share, 0 to 1
+    median: float  # median share
+    most: float  # greatest share
     histogram: list[int]  # links by use, in 20 bins of 5 %
 
 
 class RepeatAccount(Model):
     """One simulation."""
 
-    seed: int
-    simulated_s: float
+    seed: int  # seed of its random numbers
+    simulated_s: float  # simulated time
     ended_early: bool  # by `end`, before everything was delivered
-    events: int
-    packets: int
-    packet_hops: int
-    bytes_delivered: int
-    messages_created: int
-    messages_delivered: int
+    events: int  # number of simulated events
+    packets: int  # number of packets
+    packet_hops: int  # links crossed by all packets
+    bytes_delivered: int  # bytes that arrived
+    messages_created: int  # messages sent
+    messages_delivered: int  # messages that arrived
     throughput: float  # bytes per second and process
-    virtual_channels: int
+    virtual_channels: int  # number for each link
     queues: str  # the model of queues: explicit or fifo
-    why_not_fifo: str
+    why_not_fifo: str  # why queues are explicit; empty: they are not
     simulator_cpu_s: float  # CPU time of the simulator itself
-    packet_latency: LatencyAccount | None
-    network_latency: LatencyAccount | None
+    packet_latency: LatencyAccount | None  # from creation to delivery; null without packets
+    network_latency: LatencyAccount | None  # from entry into the network to delivery; null without packets
     active_packet_latency: LatencyAccount | None  # with links always active
     hops: list[int]  # packets by the number of links they crossed
-    jobs: list[JobAccount]
+    jobs: list[JobAccount]  # one for each job
     slowdown: float | None  # of the job with the largest slowdown
     power: PowerAccount  # of all links
     network_power: PowerAccount  # of links between switches
@@ -150,12 +150,12 @@ class RepeatAccount(Model):
 class SimulationFile(Model):
     """The content of simulation.json."""
 
-    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
-    lull_version: str
+    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")  # version of this form
+    lull_version: str  # version of Lull that simulated
     description: dict[str, Any]  # the whole TOML, with all defaults that apply
-    nodes: int
+    nodes: int  # nodes of the network
     links: int  # one direction each
-    repeats: list[RepeatAccount] = Field(min_length=1)
+    repeats: list[RepeatAccount] = Field(min_length=1)  # one for each seed
 
     model_config = Model.model_config | {"populate_by_name": True}
 

@@ -27,27 +27,27 @@ SCHEMA: Final = 1
 class ComparedFigure(Model):
     """One figure of both sides, medians over seeds; `ratio` is the candidate's over the baseline's."""
 
-    name: str
-    unit: str
-    baseline: float
-    candidate: float
-    ratio: float | None
+    name: str  # name of the figure
+    unit: str  # its unit; empty for a share or a number
+    baseline: float  # its median in the baseline
+    candidate: float  # its median in the candidate
+    ratio: float | None  # candidate over baseline; null without a baseline value
 
 
 class SimulatedComparison(Model):
     """The result of comparing two simulations. `speedup` and `greenup` are baseline over candidate."""
 
-    baseline: str
-    candidate: str
+    baseline: str  # label of the baseline
+    candidate: str  # label of the candidate
     seeds: tuple[int, int]  # number of seeds on each side
     paired: bool  # both sides have the same seeds and so the same traffic
     speedup: bootstrap.Interval  # of simulated time; without ends if there are too few seeds
     greenup: bootstrap.Interval | None  # of the energy of links; null if the sides have different numbers of links
-    powerup: bootstrap.Interval | None
-    figures: list[ComparedFigure]
-    kind: EnergyKind = EnergyKind.SIMULATED
+    powerup: bootstrap.Interval | None  # candidate's power over the baseline's
+    figures: list[ComparedFigure]  # all figures that both sides have
+    kind: EnergyKind = EnergyKind.SIMULATED  # kind of the energies
     differ: dict[str, tuple[str, str]]  # keys at which the descriptions differ
-    warnings: list[str]
+    warnings: list[str]  # what limits the comparison, a sentence each
 
 
 MOST_DIFFERENCES = 12  # most differences between descriptions that are shown
@@ -111,9 +111,9 @@ def compare(first: str, baseline: SimulationFile, second: str, candidate: Simula
 class SimulatedComparisons(Model):
     """The output of `lull compare --format json` for simulations: every candidate compared with one baseline."""
 
-    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
-    lull_version: str
-    comparisons: list[SimulatedComparison]
+    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")  # version of this form
+    lull_version: str  # version of Lull that compared
+    comparisons: list[SimulatedComparison]  # one for each candidate
 
 
 def describe(comparisons: Sequence[SimulatedComparison]) -> Document:

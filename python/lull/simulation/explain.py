@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from lull import _core
 from lull.present.document import Column, Document, row, table
 
@@ -24,14 +22,9 @@ def describe() -> Document:
     return Document("The keys of a simulation's file", (table(columns, rows),))
 
 
-def as_json() -> str:
-    """The same for programs: for each table, its keys."""
-    fields = ("name", "default", "allowed", "meaning", "when")
-    content = {
-        one.name: [{field: getattr(key, field) for field in fields} for key in one.keys]
-        for one in _core.simulation_tables()
-    }
-    return json.dumps(content, indent=1)
+def by_table() -> dict[str, list[_core.SimulationKey]]:
+    """The keys of each table, by its name; "" for those before all tables."""
+    return {one.name: one.keys for one in _core.simulation_tables()}
 
 
 def _prefix(table_name: str) -> str:

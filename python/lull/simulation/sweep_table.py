@@ -47,18 +47,18 @@ FIGURES = (
 class MeanOverSeeds:
     """A mean over seeds; `half` is half of its 95 % interval, None with one seed."""
 
-    value: float
-    half: float | None
+    value: float  # the mean
+    half: float | None  # half of the 95 % interval; null with one seed
 
 
 @dataclass(frozen=True)
 class SweepRow:
     """One point with its figures; missing ones are None."""
 
-    point: str
-    factors: Factors
-    repeats: int
-    figures: dict[str, MeanOverSeeds | None]
+    point: str  # name of the point, and of its folder
+    factors: Factors  # the varied keys and their values
+    repeats: int  # number of seeds
+    figures: dict[str, MeanOverSeeds | None]  # by name, which ends in the unit; null: not known
 
 
 def rows_of(sweep: Sweep, files: dict[str, SimulationFile]) -> list[SweepRow]:

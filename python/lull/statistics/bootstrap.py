@@ -35,22 +35,22 @@ DRAWN_AT_ONCE = 1 << 17  # runs whose ranks fit into a cache
 class Interval:
     """A figure with its confidence interval; `low` and `high` are None if there are too few runs for one."""
 
-    value: float
-    low: float | None = None
-    high: float | None = None
+    value: float  # the figure itself
+    low: float | None = None  # lower end of the 95 % interval; null if there are too few runs for one
+    high: float | None = None  # upper end; null like `low`
 
 
 @dataclass(frozen=True)
 class Spread:
     """Median, quartiles and extremes of the runs of one side; `low` and `high` hold the median's interval."""
 
-    median: float
-    quartile_low: float
-    quartile_high: float
-    smallest: float
-    largest: float
+    median: float  # median of the runs
+    quartile_low: float  # first quartile
+    quartile_high: float  # third quartile
+    smallest: float  # least value of a run
+    largest: float  # greatest value of a run
     low: float | None = None  # null if there are too few runs for an interval
-    high: float | None = None
+    high: float | None = None  # upper end of the median's 95 % interval; null like `low`
 
     @property
     def relative(self) -> float:

@@ -65,13 +65,13 @@ class Shares(Model):
 class ProcessAccount(Model):
     """One process."""
 
-    name: str
-    node: str
-    time: Shares
+    name: str  # name of the process in the trace
+    node: str  # name of its node
+    time: Shares  # its seconds by activity
     sent_messages: int  # point to point
-    sent_bytes: int
-    received_messages: int
-    received_bytes: int
+    sent_bytes: int  # bytes of these
+    received_messages: int  # point to point
+    received_bytes: int  # bytes of these
     burstiness: float | None  # of the gaps between its sends: -1 regular, 0 random, towards 1 in bursts
 
 
@@ -79,38 +79,38 @@ class Pair(Model):
     """The communication from one process to another."""
 
     source: int = Field(serialization_alias="from")  # index in `processes`
-    target: int = Field(serialization_alias="to")
+    target: int = Field(serialization_alias="to")  # index in `processes`
     messages: int  # point to point
-    bytes: int
+    bytes: int  # bytes of these
     one_sided: int  # puts, gets and atomics, in the direction of the data
-    one_sided_bytes: int
+    one_sided_bytes: int  # bytes of these
 
 
 class SizeClass(Model):
     """Point-to-point messages of a range of sizes."""
 
-    from_bytes: int
+    from_bytes: int  # the smallest size
     to_bytes: int  # the largest
-    messages: int
-    bytes: int
+    messages: int  # number of messages
+    bytes: int  # bytes of these
 
 
 class CollectiveAccount(Model):
     """One collective operation; calls and bytes are summed over processes."""
 
-    operation: str
-    calls: int
-    sent_bytes: int
-    received_bytes: int
+    operation: str  # name of the operation
+    calls: int  # number of calls
+    sent_bytes: int  # bytes sent
+    received_bytes: int  # bytes received
 
 
 class FunctionAccount(Model):
     """One function or region; calls and seconds are summed over processes."""
 
-    name: str
+    name: str  # name of the function or region
     paradigm: str  # mpi, shmem, user, other
-    calls: int
-    seconds: float
+    calls: int  # number of calls
+    seconds: float  # including the functions that it calls
 
 
 class Burstiness(Model):
@@ -124,34 +124,34 @@ class Burstiness(Model):
 class Faults(Model):
     """Inconsistencies in the trace."""
 
-    unmatched_sends: int
-    unmatched_receives: int
-    incomplete_collectives: int
+    unmatched_sends: int  # sends whose receive is not in the trace
+    unmatched_receives: int  # receives whose send is not in the trace
+    incomplete_collectives: int  # collectives that lack a process
     received_too_early: int  # messages received before they were sent, by the clocks
-    most_too_early_s: float
+    most_too_early_s: float  # the largest of these errors of clocks
 
 
 class TraceAccount(Model):
     """The content of `lull trace info`."""
 
-    seconds: float
-    events: int
-    threads: int
-    nodes: list[str]
-    communicators: int
-    windows: int
+    seconds: float  # from the first event to the last
+    events: int  # number of events
+    threads: int  # number of threads
+    nodes: list[str]  # names of the nodes
+    communicators: int  # number of communicators
+    windows: int  # number of windows of memory for one-sided operations
     messages: int  # point to point
-    message_bytes: int
-    one_sided: int
-    one_sided_bytes: int
-    time: Shares
-    burstiness: Burstiness
-    processes: list[ProcessAccount]
-    pairs: list[Pair]
-    sizes: list[SizeClass]
-    collectives: list[CollectiveAccount]
-    functions: list[FunctionAccount]
-    faults: Faults
+    message_bytes: int  # bytes of these
+    one_sided: int  # number of puts, gets and atomics
+    one_sided_bytes: int  # bytes of these
+    time: Shares  # seconds by activity, of all processes
+    burstiness: Burstiness  # how unevenly it sends
+    processes: list[ProcessAccount]  # one for each process
+    pairs: list[Pair]  # one for each pair that communicates
+    sizes: list[SizeClass]  # messages by size
+    collectives: list[CollectiveAccount]  # one for each operation
+    functions: list[FunctionAccount]  # one for each function
+    faults: Faults  # inconsistencies
 
 
 @dataclass(frozen=True)
