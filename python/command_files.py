@@ -75,7 +75,15 @@ def page(name: str, command: click.Command, version: str, beside: list[str]) -> 
         lines += [".SH OPTIONS", *found]
     lines += [
         ".SH ENVIRONMENT",
-        "lull settings lists every variable with its meaning.",
+        "lull settings lists every variable with its meaning, its value and where the value comes from.",
+        ".SH FILES",
+        ".TP",
+        ".I /etc/lull.toml",
+        'Defaults of settings on this machine, as lines NAME = "VALUE". Only root may be able to write it.',
+        ".TP",
+        ".I ~/.config/lull.toml",
+        "Those of the user, which win over the site's. Variables in the environment win over both. The folder is"
+        " $XDG_CONFIG_HOME if that is set; LULL_CONFIG names another file instead of both, or none if it is empty.",
         ".SH EXIT STATUS",
         escaped(EXIT_CODES),
         ".SH SEE ALSO",

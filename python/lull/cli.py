@@ -17,6 +17,7 @@ import click
 
 from lull import __version__
 from lull.base.abandoning import AbandonedError
+from lull.base.configuration import apply_configuration, read_configuration
 from lull.base.errors import OWN_FAILURE, LullError, describe_os_error
 from lull.base.streams import configure_streams, give_up_output
 
@@ -79,8 +80,26 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="lull", message="%(prog)s %(version)s")
-def lull() -> None:
-    """Measure, compare, study and simulate the time and energy of moving data in parallel programs."""
+@click.pass_context
+def lull(context: click.Context) -> None:
+    """Measure, compare, study and simulate the time and energy of moving data in parallel programs.
+
+    Defaults of settings come from /etc/lull.toml and ~/.config/lull.toml; lull settings lists them.
+    """
+    context.obj = settings_of_files(context.invoked_subcommand)
+
+
+def settings_of_files(command: str | None) -> dict[str, str]:
+    """Put the settings of the configuration files into the environment; returns their origins, by variable.
+
+    `lull doctor` reports what is wrong with a file, and does without the files.
+    """
+    try:
+        return apply_configuration(read_configuration(os.environ), os.environ)
+    except LullError:
+        if command != "doctor":
+            raise
+        return {}
 
 
 def main() -> NoReturn:

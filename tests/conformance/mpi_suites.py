@@ -137,7 +137,7 @@ class Suite:
         # Asked to end, a launcher ends its ranks; killed, it would leave them.
         command = ["timeout", "--kill-after=60", str(SECONDS), *under, *launcher, *ranks]
         env = {name: value for name, value in os.environ.items() if not name.startswith(("LULL_", "PYTHON"))}
-        env |= {**ENVIRONMENT, "OUTCOMES": str(outcomes)}
+        env |= {**ENVIRONMENT, "LULL_CONFIG": "", "OUTCOMES": str(outcomes)}
         if library.package is not None:
             env["PATH"] = f"{commands}{os.pathsep}{env['PATH']}"
         else:

@@ -31,6 +31,7 @@ SHARED = ("dedicated-cores=1", "dedicated-cores=2")  # that write files of sever
 TIMED_OUT = 124
 SECONDS = 600  # for a program; a program that needs more than half of it plainly is not compared
 SETTINGS = {
+    "LULL_CONFIG": "",
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_osc": "^rdma",

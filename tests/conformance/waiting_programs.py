@@ -119,7 +119,7 @@ class Case:
     def environment(self, folder: Path) -> dict[str, str]:
         """The environment of its plain run."""
         env = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
-        env |= {**ENVIRONMENT, **self.setup.env, "TMPDIR": str(folder)}
+        env |= {**ENVIRONMENT, "LULL_CONFIG": "", **self.setup.env, "TMPDIR": str(folder)}
         if not self.hosts:
             return env
         env |= self.hosts.environment

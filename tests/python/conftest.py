@@ -25,6 +25,10 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+os.environ["LULL_CONFIG"] = (
+    ""  # for every process that tests start: the settings of this machine's files are not theirs
+)
+
 # Other load on the machine may stop a process for longer than hypothesis allows for a single example.
 hypothesis.settings.register_profile("lull", deadline=None)
 hypothesis.settings.load_profile("lull")
@@ -50,7 +54,9 @@ class Lull:
         return [sys.executable, "-c", "from lull.cli import main; main()", *args]
 
     def environment(self) -> dict[str, str]:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+        }
         return {
             **inherited,
             "COLUMNS": "200",

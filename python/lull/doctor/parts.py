@@ -8,6 +8,8 @@ from pathlib import Path
 
 from lull import __version__
 from lull.base import installed
+from lull.base.configuration import VARIABLE, files_to_read, read_configuration
+from lull.base.errors import LullError
 from lull.doctor.finding import Finding, Machine
 
 # The libraries, and what needs each.
@@ -28,12 +30,29 @@ def look(machine: Machine) -> list[Finding]:
     found = [Finding("version", "works", f"{__version__} in {folder}, Python {platform.python_version()}")]
     if not machine.is_this:
         return found
+    found.append(_configuration(machine))
     expected = {installed.library(name): use for name, use in LIBRARIES.items()}
     expected |= {folder / "libexec" / name: "every command that starts programs" for name in PROGRAMS}
     broken = [finding for path, use in expected.items() if (finding := _broken(machine, path, use))]
     if not broken:
         found.append(Finding("native parts", "works", f"{len(expected)}, and all libraries that they need"))
     return found + broken
+
+
+def _configuration(machine: Machine) -> Finding:
+    """The files of settings that the command lull reads here."""
+    what = "files of settings"
+    try:
+        files = read_configuration(machine.environment).files
+    except LullError as error:
+        problem, _, fix = str(error).partition("; ")
+        return Finding(what, "missing", problem, fix, needed=True)
+    if files:
+        each = ", ".join(f"{file} with {count} setting{'s' * (count != 1)}" for file, count in files.items())
+        return Finding(what, "works", each)
+    if not (looked := files_to_read(machine.environment)):
+        return Finding(what, "works", f"none is read, because {VARIABLE} is empty")
+    return Finding(what, "works", f"there is none; looked for {' and '.join(map(str, looked))}")
 
 
 def _broken(machine: Machine, path: Path, use: str) -> Finding | None:

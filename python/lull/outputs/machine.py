@@ -40,7 +40,7 @@ class SettingInForce(Model):
 
     variable: str  # name of the environment variable
     value: str  # the text in force, even if it is not valid; empty: none
-    origin: str  # where the value comes from: default or environment
+    origin: str  # default, environment, or file and line: /etc/lull.toml:3
     problem: str  # why the value is not valid; empty: it is
     type: Literal["text", "choice", "integer", "real", "size"]  # type of the value
     default: str  # value without a setting; empty: none

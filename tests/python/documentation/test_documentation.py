@@ -51,7 +51,7 @@ class Session:
         self.names: dict[str, object] = {"__name__": "__main__"}
         shutil.copytree(EXAMPLES, self.folder)
         self.where.write_text(str(self.folder))
-        for name in [name for name in os.environ if name.startswith("LULL_")]:
+        for name in [name for name in os.environ if name.startswith("LULL_") and name != "LULL_CONFIG"]:
             monkeypatch.delenv(name)
         shims = folder / "shims"
         shims.mkdir()

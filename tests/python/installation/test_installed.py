@@ -60,7 +60,8 @@ def run(*command: str | Path, cwd: Path, package: Path | None = None) -> subproc
     """Run a command with the packages that Lull needs; `package` is on Python's path, as a module file would add it."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("LULL_", "PYTHON"))}
     path = ":".join(str(one) for one in (package, SITE) if one is not None)
-    env = {**inherited, "PYTHONPATH": path, "LULL_METER_SOURCES": "estimate", "XDG_CONFIG_HOME": str(cwd / "config")}
+    settings = {"LULL_METER_SOURCES": "estimate", "LULL_CONFIG": ""}
+    env = {**inherited, **settings, "PYTHONPATH": path, "XDG_CONFIG_HOME": str(cwd / "config")}
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
 
 

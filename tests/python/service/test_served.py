@@ -43,7 +43,9 @@ class User:
         return self.start_python("from lull.cli import main; main()", *words)
 
     def start_python(self, program: str, *words: str) -> subprocess.Popen[str]:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+        }
         return subprocess.Popen(
             [sys.executable, "-B", "-c", program, *words],
             stdin=subprocess.PIPE,

@@ -19,7 +19,9 @@ PES = 4
 def recorded(source: str, folder: Path) -> list[RawProcess]:
     """The records of a program's run with PES PEs."""
     program = compiled(source, folder)
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    }
     env = preloaded(inherited, tools={"LULL_TRACE": str(folder / "trace")})
     done = Lull(folder, env=env).run("run", "-n", str(PES), str(program))
     assert (done.returncode, done.stderr) == (0, "")

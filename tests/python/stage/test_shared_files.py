@@ -136,7 +136,9 @@ def test_a_full_disk_reaches_the_program_as_an_error(mpi: MpiLibrary, tmp_path: 
     small.mkdir()
     mounted = f"mount -t tmpfs -o size=1m none {small} && cd {small} && "
     words = shlex.join(mpi.start(4, *printing_to(printed), what, small / "file", "512", "8"))
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    } | ENVIRONMENT
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", mounted + words],
         env=preloaded(environment, tools={"LULL_STAGE": "dedicated-cores=1"}),
@@ -189,7 +191,9 @@ def job_that_waits(
 ) -> Iterator[WaitingJob]:
     """With one server on each node, and a slow storage, which keeps something under way."""
     folder.mkdir()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    } | ENVIRONMENT
     tools = {
         "LULL_STAGE": "dedicated-cores=1",
         "LULL_STAGE_STORAGE_LIMIT": "256K",

@@ -354,7 +354,9 @@ class Stopped:
 
 
 def stopped(job: Job, built: Path, place: Path, ranks: int) -> Stopped:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    }
     environment |= {**ENVIRONMENT, "STARTED_IN": str(place)}
     words = job.mpi.start(ranks, program(job.mpi, built), place / "air.toml", "2", "stop", place)
     process = subprocess.Popen(
@@ -407,7 +409,9 @@ def test_a_full_disk_is_said_and_ends_the_job_with_a_failure(job: Job, built: Pa
     words = shlex.join(job.mpi.start(4, *printing_to(printed), program(job.mpi, built), place / "air.toml", "20"))
     # 80 files of 10 kB each do not fit.
     script = f"mount -t tmpfs -o size=300k none {out} && {{ {words}; code=$?; find {out} -type f; exit $code; }}"
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    } | ENVIRONMENT
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", script],
         env=preloaded(environment, tools={"LULL_STAGE": approach}) if approach else environment,

@@ -45,7 +45,9 @@ def run(
     """Run in a new folder, plainly if there is no approach; `prefix`: shell words before the command."""
     folder.mkdir()
     ranks = clients if not approach or "=" not in approach else ranks_for(clients, approach)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    } | ENVIRONMENT
     if approach:
         nodes = {"LULL_NODES": "2"} if "nodes" in approach else {}
         environment = preloaded(environment, tools={"LULL_STAGE": approach}) | nodes | env

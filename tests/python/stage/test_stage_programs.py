@@ -202,7 +202,9 @@ class Stopped:
 
 
 def stopped(job: Job, built: Path, into: Path, ranks: int, *outputs: str) -> Stopped:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    }
     environment |= {**ENVIRONMENT, "STARTED_IN": str(into.parent)}
     process = subprocess.Popen(
         job.mpi.start(ranks, program(job.mpi, built), into, *(outputs or "3"), "stop"),
@@ -253,7 +255,9 @@ def test_a_full_disk_is_said_and_ends_the_job_with_a_failure(job: Job, built: Pa
     printed = into.parent / "printed"
     words = shlex.join(job.mpi.start(3, *printing_to(printed), program(job.mpi, built), into, "3"))
     script = f"mount -t tmpfs -o size=200k none {into} && {{ {words}; code=$?; ls -A {into}; exit $code; }}"
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    } | ENVIRONMENT
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", script],
         env=preloaded(environment, tools={"LULL_STAGE": "dedicated-cores=1"}),

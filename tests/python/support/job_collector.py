@@ -111,7 +111,9 @@ class Site:
         return [sys.executable, "-B", "-c", "from lull.cli import main; main()", *map(str, words)]
 
     def environment(self) -> dict[str, str]:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+        }
         return {**inherited, "COLUMNS": "200", "STARTED_IN": str(self.folder), "TZ": "UTC", "HOME": str(self.folder)}
 
     def start(self, *options: str | Path, listen: str = "127.0.0.1:0") -> str:

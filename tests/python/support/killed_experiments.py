@@ -200,7 +200,9 @@ CASES = {
 
 
 def _env() -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    }
     return {**inherited, "COLUMNS": "200", "LULL_METER_SOURCES": "estimate,net"}
 
 

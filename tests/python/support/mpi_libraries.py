@@ -99,7 +99,9 @@ class MpiLibrary:
         folder: Path | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run it to its end; with `tools`, which may be empty, the interposer is preloaded."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+        }
         environment |= {**ENVIRONMENT, **(env or {})}
         if tools is not None:
             environment = preloaded(environment, tools=tools)

@@ -80,7 +80,9 @@ class Done:
 def run(mpi: MpiLibrary, program: Path, folder: Path, seed: int, ranks: int, way: Way | None) -> Done:
     """Run the program of this seed, plainly without a way."""
     folder.mkdir()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    }
     environment |= ENVIRONMENT | DETERMINISTIC
     if way is not None:
         tools = {

@@ -82,7 +82,9 @@ def run(
         )
         hidden = "find . -name '.lull*' | sed 's/^/left: /' >&2"
         command = ["unshare", "-m", "sh", "-c", f"{mounted} && (trap '{hidden}' EXIT; {words.replace(' exec ', ' ')})"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | ENVIRONMENT
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    } | ENVIRONMENT
     if approach:
         nodes = {"LULL_NODES": "2"} if "nodes" in approach else {}
         environment = preloaded(environment, tools={"LULL_STAGE": approach}) | nodes | trouble.settings

@@ -79,7 +79,9 @@ def test_requests_that_another_thread_completes_are_the_same(mpi: MpiLibrary, bu
 
 def test_openshmem_programs_are_the_same(tmp_path: Path) -> None:
     program = compiled("shmem_traffic.c", tmp_path)
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("LULL_") or name == "LULL_CONFIG"
+    }
     env = preloaded(inherited, tools={"LULL_TRACE": str(tmp_path / "t")})
     done = Lull(tmp_path, env=env).run("run", "-n", "4", str(program))
     assert (done.returncode, done.stderr) == (0, "")
