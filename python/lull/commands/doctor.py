@@ -25,6 +25,7 @@ LEAST_WHAT: Final = 26  # columns of text of the first column, so that the table
 @format_option
 @click.option(
     "--sysroot",
+    metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=Path("/"),
     help="Look below this folder instead of /, for a copy of another machine's sys/ and proc/; no program is run then.",

@@ -24,6 +24,7 @@ UNASKED_S = 60.0  # the feed is read at least this often, even without requests,
 @click.option("--listen", metavar="HOST:PORT", help="Serve metrics for Prometheus, e.g. at 127.0.0.1:9464.")
 @click.option(
     "--textfile",
+    metavar="FILE",
     type=click.Path(path_type=Path),
     help="Write metrics for node_exporter's textfile collector; the file is removed at the end.",
 )
@@ -35,10 +36,16 @@ UNASKED_S = 60.0  # the feed is read at least this often, even without requests,
     help="How often --textfile is written.  [default: 15]",
 )
 @click.option("--format", "form", type=click.Choice(["csv", "parquet"]), help="Write the records as one tidy table.")
-@click.option("--out", type=click.Path(path_type=Path), help="File of the table; - is standard output.  [default: -]")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="File of the table; - is standard output.  [default: -]",
+)
 @click.option("--regions", is_flag=True, help="Write a row for each region and domain instead of rows for whole runs.")
 @click.option(
     "--sysroot",
+    metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Read meters below this folder instead of /.",
 )

@@ -10,10 +10,10 @@ from lull.present.forms import format_option, show_result
 
 
 @click.command("list", short_help="List the results in a folder.")
-@click.argument("folder", metavar="[FOLDER]", default="results", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="[DIR]", default="results", type=click.Path(path_type=Path))
 @format_option
 def list_(folder: Path, form: str) -> None:
-    """List all results in FOLDER and below it, the newest first: runs, simulations, predictions and traces.
+    """List all results in DIR and below it, the newest first: runs, simulations, predictions and traces.
 
     Times and energies are medians over the runs that succeeded; lull show DIR shows one result.
     """

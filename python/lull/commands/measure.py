@@ -35,8 +35,15 @@ from lull.statistics import bootstrap
     "--warmup", type=click.IntRange(min=0), default=0, show_default=True, help="Runs before the recorded ones."
 )
 @click.option("--label", help="Name of this run in tables and plots.  [default: the name of CMD]")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the record.  [default: results/LABEL-TIME]")
-@click.option("--append", type=click.Path(path_type=Path), help="Add the repeats to this record of the same command.")
+@click.option(
+    "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the record.  [default: results/LABEL-TIME]"
+)
+@click.option(
+    "--append",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Add the repeats to this record of the same command.",
+)
 @click.option("--hz", type=click.FloatRange(0.1, 100), help="Meter readings per second.  [default: LULL_METER_HZ, 10]")
 @click.option(
     "--interleave",

@@ -27,7 +27,7 @@ from lull.report.write import PlotFiles, records_in, with_baseline, write_report
 @click.option(
     "--plots",
     "plots_to",
-    metavar="FOLDER",
+    metavar="DIR",
     type=click.Path(path_type=Path),
     help="Also write every plot into this folder, as a file.",
 )

@@ -24,6 +24,7 @@ from lull.record import EnergyKind
 @format_option
 @click.option(
     "--sysroot",
+    metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=Path("/"),
     help="Look below this folder instead of /, for a copy of another machine's sys/ and proc/.",
@@ -38,7 +39,10 @@ from lull.record import EnergyKind
     help="Calibrate the estimate by a meter: for this long idle (default: 30), then as long under full load.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Write the calibration to this site file instead of printing it."
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write the calibration to this site file instead of printing it.",
 )
 def sources(form: str, sysroot: Path, seconds: float | None, out: Path | None) -> None:
     """List the energy sources of this machine: which are readable, and why the others are not.

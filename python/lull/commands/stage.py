@@ -56,8 +56,8 @@ from lull.stage.selection import selected
 )
 @click.option(
     "--verify",
+    metavar="DIR",
     type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
-    metavar="FOLDER",
     help="With dedicated-cores: read files that several processes write back at the end, and compare them with "
     "checksums of what was handed over, which are in this folder meanwhile; all nodes must see it "
     "(LULL_STAGE_VERIFY).",
@@ -74,8 +74,8 @@ from lull.stage.selection import selected
 )
 @click.option(
     "--figures",
-    type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
     help="Also write the table at the end to this file, as JSON (LULL_STAGE_FIGURES).",
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)

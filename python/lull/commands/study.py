@@ -22,7 +22,12 @@ from lull.study.kinds import read_study, run_study
     default=None,
     help="Continue the results in OUT, or start again.  [default: continue the same study, move another aside]",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: results/study-NAME]")
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of the results.  [default: results/study-NAME]",
+)
 @click.option("--list", "list_them", is_flag=True, help="List the studies that come with Lull.")
 @click.option(
     "--grid", "grids", metavar="GRID", multiple=True, help="Simulate only this grid of a study of simulations."

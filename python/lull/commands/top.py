@@ -34,6 +34,7 @@ EVERY_S = 1.0
 )
 @click.option(
     "--sysroot",
+    metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Read below this folder instead of /.",
 )

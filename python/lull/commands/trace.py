@@ -51,7 +51,9 @@ def trace() -> None:
 @trace.command(
     "record", hidden=True, context_settings={"allow_interspersed_args": False}, short_help="Run a command and trace it."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the trace.  [default: results/LABEL-TIME]")
+@click.option(
+    "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the trace.  [default: results/LABEL-TIME]"
+)
 @click.option("--label", help="Name of the run in tables and plots.  [default: the name of CMD]")
 @click.option("--hz", type=click.FloatRange(0.1, 100), help="Meter readings per second.  [default: LULL_METER_HZ, 10]")
 @click.option("--keep-raw", is_flag=True, help="Keep the recordings of the processes in addition to the archive.")
@@ -107,7 +109,7 @@ def convert_command(folder: Path, keep_raw: bool) -> None:
 @trace.command("info", short_help="Show what a trace contains.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @format_option
-@click.option("--plots", "plots_to", metavar="FOLDER", type=click.Path(path_type=Path), help="Write plots as files.")
+@click.option("--plots", "plots_to", metavar="DIR", type=click.Path(path_type=Path), help="Write plots as files.")
 @click.option(
     "--plots-as", "plots_format", type=click.Choice(FORMATS), help="Format of the files of --plots.  [default: svg]"
 )

@@ -1,9 +1,11 @@
 """The installed manual pages and completions: one for each verb and each routine, accepted by roff."""
 
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -74,3 +76,23 @@ def test_completions_are_installed_for_each_shell() -> None:
         "fish/vendor_completions.d/lull.fish",
     ):
         assert "_LULL_COMPLETE" in (PREFIX / "share" / path).read_text()
+
+
+def options(name: str, command: click.Command) -> Iterator[tuple[str, click.Parameter]]:
+    """Every option and argument of a command and its subcommands."""
+    yield from ((name, one) for one in command.params)
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for verb in command.list_commands(context):
+            below = command.get_command(context, verb)
+            assert below is not None
+            yield from options(f"{name} {verb}", below)
+
+
+def test_a_folder_is_dir_and_a_file_is_file_in_every_usage() -> None:
+    paths = [(name, one) for name, one in options("lull", cli.lull) if isinstance(one.type, click.Path)]
+    assert len(paths) > 30
+    words = re.compile(r"DIR|FILE|(FILE|SWEEP|POINTS)\.\w+|RECORD|A|A B")
+    for name, one in paths:
+        shown = one.make_metavar(click.Context(click.Command(name)))
+        assert words.fullmatch(shown.strip("[]. ").replace("]...", "")), f"{name} {one.opts[0]}: {shown}"

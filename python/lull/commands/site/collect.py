@@ -24,13 +24,26 @@ SOCKET = Path("/run/lull-collect/jobs")
 
 
 @click.command(short_help="Store the rows of jobs that nodes send, and answer lull jobs.")
-@click.option("--store", type=click.Path(path_type=Path), default=STORE, show_default=True, help="File of the store.")
 @click.option(
-    "--socket", type=click.Path(path_type=Path), default=SOCKET, show_default=True, help="Socket for this machine."
+    "--store",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    default=STORE,
+    show_default=True,
+    help="File of the store.",
+)
+@click.option(
+    "--socket",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    default=SOCKET,
+    show_default=True,
+    help="Socket for this machine.",
 )
 @click.option("--listen", metavar="HOST:PORT", help="Also listen at a TCP port, for nodes and users, by munge.")
 @click.option(
     "--spool",
+    metavar="DIR",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Also store the rows in this folder, which nodes share, or which is this machine's spool.",
 )
@@ -44,7 +57,11 @@ SOCKET = Path("/run/lull-collect/jobs")
     help="How often --spool is read.",
 )
 @click.option(
-    "--site", "site_file", type=click.Path(path_type=Path), help="Site's file.  [default: /etc/lull/jobs.toml]"
+    "--site",
+    "site_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Site's file.  [default: /etc/lull/jobs.toml]",
 )
 def collect(
     store: Path, socket: Path, listen: str | None, spool: Path | None, every_s: float, site_file: Path | None

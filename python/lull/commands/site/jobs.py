@@ -26,7 +26,11 @@ from lull.present.forms import format_option, show_result
 @format_option
 @click.option("--collector", metavar="ADDRESS", help="HOST:PORT or socket of the collector.  [default: the site's]")
 @click.option(
-    "--site", "site_file", type=click.Path(path_type=Path), help="Site's file.  [default: /etc/lull/jobs.toml]"
+    "--site",
+    "site_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Site's file.  [default: /etc/lull/jobs.toml]",
 )
 def jobs(
     job: str | None,

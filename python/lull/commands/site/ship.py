@@ -18,13 +18,22 @@ from lull.jobs.spool import SPOOL
 
 @click.command(short_help="Send the rows of jobs from this node to the collector.")
 @click.option(
-    "--spool", type=click.Path(path_type=Path), default=SPOOL, show_default=True, help="Folder of lull-meterd's rows."
+    "--spool",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=SPOOL,
+    show_default=True,
+    help="Folder of lull-meterd's rows.",
 )
 @click.option(
     "--collector", metavar="ADDRESS", help="HOST:PORT or socket of the collector, or a folder.  [default: the site's]"
 )
 @click.option(
-    "--site", "site_file", type=click.Path(path_type=Path), help="Site's file.  [default: /etc/lull/jobs.toml]"
+    "--site",
+    "site_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Site's file.  [default: /etc/lull/jobs.toml]",
 )
 def ship(spool: Path, collector: str | None, site_file: Path | None) -> None:
     """Send the rows that lull-meterd has written to the collector, once; a timer calls it every minute.
