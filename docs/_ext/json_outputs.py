@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
-from lull.outputs.forms import FORMS, models_of
+from lull.schemas.forms import FORMS, models_of
 
 # Modules whose models have their own page; docs/reference/json.md shows the models of others.
 PAGES = {

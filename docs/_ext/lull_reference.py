@@ -32,10 +32,10 @@ from lull import _core, record
 from lull import cli as lull_cli
 from lull.comparison import result
 from lull.model import machine as model_machine
-from lull.outputs.fields import comments_of
-from lull.outputs.forms import FORMS
 from lull.prediction import account as prediction_account
 from lull.record.table import COLUMNS
+from lull.schemas.fields import comments_of
+from lull.schemas.forms import FORMS
 from lull.simulation import account
 from lull.statistics import bootstrap, formatting
 from lull.study import file

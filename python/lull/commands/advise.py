@@ -153,8 +153,8 @@ def output(
 
 
 def _as_json(case: Case, choices: list[_core.OutputChoice], paper: Paper | None, objective: str) -> str:
-    from lull.outputs.approaches import OutputAdvice, OutputAdviceOfSite
-    from lull.outputs.text import json_text
+    from lull.schemas.approaches import OutputAdvice, OutputAdviceOfSite
+    from lull.schemas.text import json_text
 
     shown = {"objective": objective, "simulation_is_assumed": case.simulation_is_assumed, "ways": choices}
     if paper is None:

@@ -46,8 +46,8 @@ def apps(name: str | None, form: str) -> None:
 
 
 def _as_json(content: list[dict[str, str]]) -> str:
-    from lull.outputs.machine import InstalledApplication
-    from lull.outputs.text import json_text
+    from lull.schemas.machine import InstalledApplication
+    from lull.schemas.text import json_text
 
     return json_text(list[InstalledApplication], content)
 

@@ -12,10 +12,10 @@ import click
 from lull import __version__
 from lull.doctor.areas import Area, examine
 from lull.doctor.finding import Machine
-from lull.outputs.examination import Examination
-from lull.outputs.text import json_text
 from lull.present.document import Cell, Column, Document, Heading, Part, Tone, row, table
 from lull.present.forms import format_option, show_result
+from lull.schemas.examination import Examination
+from lull.schemas.text import json_text
 
 TONES: Final[dict[str, Tone]] = {"works": "good", "limited": "note", "off": "aside", "missing": "bad"}
 LEAST_WHAT: Final = 26  # columns of text of the first column, so that the tables of all areas are aligned

@@ -11,7 +11,7 @@ from lull.base.errors import UsageError
 
 
 def _commands() -> list[str]:
-    from lull.outputs.forms import FORMS
+    from lull.schemas.forms import FORMS
 
     return list(FORMS)
 
@@ -27,7 +27,7 @@ def schema(command: tuple[str, ...]) -> None:
         lull schema trace info
         lull schema sources > sources.schema.json
     """
-    from lull.outputs.forms import FORMS, schema_of
+    from lull.schemas.forms import FORMS, schema_of
 
     if not command:
         click.echo("\n".join(FORMS))

@@ -54,8 +54,8 @@ def describe(origins: Mapping[str, str]) -> Document:
 
 def as_json(origins: Mapping[str, str]) -> str:
     """All fields of each setting; `origins` has those that come from files."""
-    from lull.outputs.machine import SettingInForce
-    from lull.outputs.text import json_text
+    from lull.schemas.machine import SettingInForce
+    from lull.schemas.text import json_text
 
     fields = [name for name in SettingInForce.model_fields if name != "origin"]
     content = [

@@ -65,8 +65,8 @@ def simulate(
     With --sweep, a whole matrix of simulations runs on all cores; an interrupted sweep continues where it stopped.
     """
     if explain:
-        from lull.outputs.networks import SimulationKeys
-        from lull.outputs.text import json_text
+        from lull.schemas.networks import SimulationKeys
+        from lull.schemas.text import json_text
         from lull.simulation import explain as keys
 
         show_result(form, keys.describe, lambda: json_text(SimulationKeys, keys.by_table()))

@@ -12,12 +12,12 @@ from lull.base.errors import LullError, UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings, native_errors
 from lull.base.whole_file import write_whole
-from lull.outputs.machine import EnergySource
-from lull.outputs.text import json_text
 from lull.present.document import Cell, Column, Document, Heading, Item, Line, Part, row, table
 from lull.present.forms import format_option, show_result
 from lull.present.messages import say
 from lull.record import EnergyKind
+from lull.schemas.machine import EnergySource
+from lull.schemas.text import json_text
 
 
 @click.command(short_help="List the energy sources of this machine, and how to make them readable.")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from lull.base.interrupts import Interrupts
 from lull.experiment.state import ExperimentState, take_up
-from lull.outputs.text import json_text
 from lull.present.forms import show_result
 from lull.present.messages import say
+from lull.schemas.text import json_text
 from lull.simulation.account import read_simulation
 from lull.simulation.report import write_simulation_report
 from lull.simulation.sweep import TABLE, read_sweep

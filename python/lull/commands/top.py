@@ -13,10 +13,10 @@ from lull.base.native import checked_settings
 from lull.live.feed import feed_of, read_with_power
 from lull.live.node_reading import NodeReading, totals
 from lull.live.rows import PowerRow, rows, what_is_measured
-from lull.outputs.machine import PowerReading
-from lull.outputs.text import json_text
 from lull.present.document import Cell, Column, Document, Line, Part, row, table
 from lull.present.forms import format_option, show_result
+from lull.schemas.machine import PowerReading
+from lull.schemas.text import json_text
 
 EVERY_S = 1.0
 

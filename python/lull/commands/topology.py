@@ -10,12 +10,12 @@ from lull import _core
 from lull.base.completing import one_of
 from lull.base.errors import UsageError
 from lull.base.native import native_errors
-from lull.outputs.networks import METRICS, NetworkFigures, Topologies
-from lull.outputs.text import json_text
 from lull.present import cells
 from lull.present.document import Cell, Column, Document, row, table
 from lull.present.forms import format_option, show_result
 from lull.present.messages import say
+from lull.schemas.networks import METRICS, NetworkFigures, Topologies
+from lull.schemas.text import json_text
 
 
 def _names() -> list[str]:

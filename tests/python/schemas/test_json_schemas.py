@@ -23,9 +23,9 @@ from lull.jobs.price import Price, Prices
 from lull.jobs.store import Store
 from lull.jobs.visible import Rights
 from lull.model import machine
-from lull.outputs.fields import unit_of
-from lull.outputs.forms import FORMS, schema_of
 from lull.record import Run
+from lull.schemas.fields import unit_of
+from lull.schemas.forms import FORMS, schema_of
 from small_sweep import files
 from trace_records import leave, ring
 from warm_start import WarmLull

@@ -19,13 +19,13 @@ from lull.comparison.result import Comparisons
 from lull.jobs.question import Answer
 from lull.library.listing import ListedResult
 from lull.model.machine import Machine
-from lull.outputs.approaches import OutputAdvice, OutputAdviceOfSite
-from lull.outputs.examination import Examination
-from lull.outputs.fields import comments_of, unit_of
-from lull.outputs.machine import EnergySource, InstalledApplication, PowerReading, SettingInForce
-from lull.outputs.networks import NetworkFigures, SimulationKeys, Topologies
 from lull.prediction.account import Prediction
 from lull.record import Run
+from lull.schemas.approaches import OutputAdvice, OutputAdviceOfSite
+from lull.schemas.examination import Examination
+from lull.schemas.fields import comments_of, unit_of
+from lull.schemas.machine import EnergySource, InstalledApplication, PowerReading, SettingInForce
+from lull.schemas.networks import NetworkFigures, SimulationKeys, Topologies
 from lull.simulation.account import SimulationFile
 from lull.simulation.comparison import SimulatedComparisons
 from lull.simulation.sweep_table import SweepRow
