@@ -82,17 +82,17 @@ def by_network() -> tuple[list[str], list[list[str]]]:
 def left_open() -> tuple[list[str], list[list[str]]]:
     """Headings and rows: power settings that the paper left open, compared with deep sleep, over all kept points."""
     made = []
-    ways = _ways()
-    beside = {_where(row): row for row in ways[BESIDE]}
+    ways = power_settings()
+    beside = {where(row): row for row in ways[BESIDE]}
     for (mode, hold), rows in ways.items():
-        pairs = [(row, beside[_where(row)]) for row in rows if _where(row) in beside]
+        pairs = [(row, beside[where(row)]) for row in rows if where(row) in beside]
         more = [100 * (row.saved - other.saved) for row, other in pairs]
-        slower = [100 * (_slowdown(row) - _slowdown(other)) for row, other in pairs]
+        slower = [100 * (slowdown_of(row) - slowdown_of(other)) for row, other in pairs]
         better = sum(a >= -1 and b <= 0 for a, b in zip(more, slower, strict=True))
         compared = [_points(more), _points(slower), f"{better} of {len(pairs)}"]
         if (mode, hold) == BESIDE:
             compared = ["", "", ""]
-        made.append([_name(mode, hold), _median(row.saved for row in rows), _median(map(_slowdown, rows)), *compared])
+        made.append([_name(mode, hold), _median(row.saved for row in rows), _median(map(slowdown_of, rows)), *compared])
     beside_it = ["save more, points", "make slower, points", "no slower, and save at most a point less"]
     heads = ["links", "save", "make slower by", *beside_it]
     return heads, made
@@ -100,7 +100,7 @@ def left_open() -> tuple[list[str], list[list[str]]]:
 
 def left_open_by_application() -> tuple[list[str], list[list[str]]]:
     """Headings and rows: savings and slowdown of each setting by application: medians, in percent."""
-    ways = _ways()
+    ways = power_settings()
     cells: dict[tuple[int, str], dict[tuple[str, str], list[Row]]] = defaultdict(lambda: defaultdict(list))
     for way, rows in ways.items():
         for row in rows:
@@ -114,7 +114,8 @@ def left_open_by_application() -> tuple[list[str], list[list[str]]]:
 def statements() -> tuple[list[str], list[list[str]]]:
     """Headings and rows: the paper's statements, and the verdict of the kept points."""
     study, rows, _ = kept()
-    verdicts = [judge(statement, rows) for statement in study.paper_results]
+    points = all_points(study)
+    verdicts = [judge(statement, rows, points) for statement in study.paper_results]
     return ["the paper says", "verdict", "seen"], [[one.claim, f"*{one.verdict}*", one.words] for one in verdicts]
 
 
@@ -129,7 +130,7 @@ def counts() -> str:
     return "; ".join(parts)
 
 
-def _ways() -> dict[tuple[str, str], list[Row]]:
+def power_settings() -> dict[tuple[str, str], list[Row]]:
     """The rows of settings that the paper left open, by mode and hold, without active links."""
     _, rows, _ = kept()
     ways: dict[tuple[str, str], list[Row]] = defaultdict(list)
@@ -139,11 +140,11 @@ def _ways() -> dict[tuple[str, str], list[Row]]:
     return ways
 
 
-def _where(row: Row) -> tuple[Value, ...]:
+def where(row: Row) -> tuple[Value, ...]:
     return tuple(row.factors[name] for name in ("topology", "mapping", "application", "processes"))
 
 
-def _slowdown(row: Row) -> float:
+def slowdown_of(row: Row) -> float:
     assert row.slowdown is not None, f"{row.point} without active links beside it"
     return row.slowdown
 
@@ -151,7 +152,7 @@ def _slowdown(row: Row) -> float:
 def _saved_and_slower(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
-    return f"{_percent(median(row.saved for row in rows))}; {_percent(median(map(_slowdown, rows)))}"
+    return f"{_percent(median(row.saved for row in rows))}; {_percent(median(map(slowdown_of, rows)))}"
 
 
 def _name(mode: str, hold: str) -> str:

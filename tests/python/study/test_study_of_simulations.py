@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -277,6 +278,20 @@ def test_words_tell_the_figures_and_small_ones_with_their_digits() -> None:
     assert told.words == "least slowdown 0.0100 % (wanted: above 10 %); why"
 
 
+def test_words_begin_with_the_number_of_points_behind_a_verdict(tmp_path: Path) -> None:
+    points = all_points(described(tmp_path))  # active, 0 Ts and 1 Ts of four applications alone and two workloads
+    asleep = [point for point in points if point.grid == "single" and point.factors["mode"] == "deep-sleep"]
+    statement = Statement(says="s", checks=[check(at={"mode": ["deep-sleep"]})])
+    rows = [replace(row("x", "deep-sleep", saved=0.9), point=point.name) for point in asleep]
+    assert judge(statement, rows, points).words.startswith("on all 8 points; median")
+    assert judge(statement, rows[:2], points).words.startswith("on 2 of 8 points; ")
+    apart = Statement(
+        says="s",
+        checks=[check(grid="multi", at={"mode": ["deep-sleep"]}, minus={"mode": ["active"]}, minus_grid="single")],
+    )
+    assert judge(apart, rows, points).words.startswith("on 0 of 8 points; ")  # 4 of workloads, and 4 with active links
+
+
 def test_figures_are_drawn_of_what_is_there(tmp_path: Path) -> None:
     study = described(tmp_path)
     rows = [
@@ -339,7 +354,9 @@ def test_a_small_study_runs_resumes_and_tells(lull: Lull) -> None:
     assert first.returncode == 0, first.stderr
     assert "grid single: 6 of 6 simulations" in first.stdout
     assert "grid multi: 0 of 3 simulations" in first.stdout
-    assert "paper: Links that sleep save power.\n  here: reproduced: median power saved" in first.stdout
+    assert (
+        "paper: Links that sleep save power.\n  here: reproduced: on all 4 points; median power saved" in first.stdout
+    )
     assert "paper: Sleep is free.\n  here: not reproduced:" in first.stdout
     whole = lull.run("study", "./small.toml", "--quick")
     assert whole.returncode == 0, whole.stderr

@@ -22,7 +22,7 @@ from lull.simulation.description import read_description
 from lull.simulation.engine import number_of_nodes
 from lull.simulation.mapping import place
 from lull.study.file import Value, nearest
-from lull.study.simulations.description import Grid, Power, StudyOfSimulations
+from lull.study.simulations.description import Grid, Only, Power, StudyOfSimulations
 
 ACTIVE = "active"
 ALONE = 0  # the number of the workload for an application alone; drawn workloads count from 1
@@ -54,6 +54,11 @@ class Point:
     def key(self) -> str:
         """A key of the description, equal for equal descriptions."""
         return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()[:16]
+
+    def is_at(self, at: Only) -> bool:
+        """Whether the point has a job at each factor of `at`."""
+        jobs = [{**self.factors, "application": job.application, "processes": job.processes} for job in self.jobs]
+        return any(all(of_job[name] in values for name, values in at.items()) for of_job in jobs)
 
 
 def all_points(study: StudyOfSimulations) -> list[Point]:

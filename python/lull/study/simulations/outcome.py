@@ -52,7 +52,7 @@ def outcome_of(
         rows=rows,
         savings=savings_of(points, state),
         drawings=drawings(study.figures, rows),
-        verdicts=[judge(statement, rows) for statement in study.paper_results],
+        verdicts=[judge(statement, rows, points) for statement in study.paper_results],
         progress=[_progress(grid.name, points, rows) for grid in study.grids],
     )
 

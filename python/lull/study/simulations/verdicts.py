@@ -1,7 +1,8 @@
 """The paper's statements and the results of simulations: reproduced, not reproduced, or undecided, and why.
 
 A simulation is a function of its description, so there are no intervals. A statement is reproduced if all its checks
-hold at each combination of factors concerned, and undecided as long as one of these has no rows.
+hold at each combination of factors concerned, and undecided as long as one of these has no rows. A verdict may rest on
+a part of a grid: its words begin with the number of points that it rests on, of all that the statement is about.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from lull.statistics import formatting
 from lull.study.file import Value
 from lull.study.runs.points import factors_in_words
 from lull.study.simulations.description import FACTORS, Bound, Only, Statement
+from lull.study.simulations.grids import Point
 from lull.study.simulations.rows import Row
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = "reproduced", "not reproduced", "undecided"
@@ -53,12 +55,18 @@ class CheckedValue:
     holds: bool
 
 
-def judge(statement: Statement, rows: Sequence[Row]) -> Verdict:
-    """Judge a statement by the rows of all grids."""
+def judge(statement: Statement, rows: Sequence[Row], points: Sequence[Point] = ()) -> Verdict:
+    """Judge a statement by the rows of all grids.
+
+    Args:
+        statement: The statement.
+        rows: The rows of simulated points.
+        points: All points of the study; the words then say how many of those concerned have rows.
+    """
     if not statement.checks:
         return Verdict(statement, UNDECIDED, statement.note or "nothing here simulates it")
     verdicts: list[str] = []
-    words: list[str] = []
+    words = [_rests_on(statement, rows, points)] if points else []
     for check in statement.checks:
         seen = look(check, rows)
         verdicts += [_verdict(one) for one in seen] or [UNDECIDED]
@@ -84,6 +92,25 @@ def look(check: Bound, rows: Sequence[Row]) -> list[CheckedValue]:
         holds = value is not None and (value > check.than if check.relation == "above" else value < check.than)
         seen.append(CheckedValue(value, factors_in_words(fixed), holds))
     return seen
+
+
+def _rests_on(statement: Statement, rows: Sequence[Row], points: Sequence[Point]) -> str:
+    concerned = {
+        point.name
+        for check in statement.checks
+        for grid, only in _sides(check)
+        for point in points
+        if point.grid == grid and point.is_at(only)
+    }
+    there = concerned & {row.point for row in rows}
+    part = "all" if there == concerned else f"{len(there):,} of"
+    return f"on {part} {len(concerned):,} points"
+
+
+def _sides(check: Bound) -> list[tuple[str, Only]]:
+    """The grids and factors of the rows that a check uses."""
+    compares = bool(check.minus) or check.minus_grid is not None
+    return [(check.grid, check.at), *([(check.minus_grid or check.grid, check.minus)] if compares else [])]
 
 
 def _combinations(names: Sequence[str], rows: Sequence[Row]) -> list[dict[str, Value]]:
