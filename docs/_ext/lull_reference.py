@@ -2,8 +2,8 @@
 
 A page contains a line `<!-- generated: NAME -->`. Before the page is parsed, the line is replaced by Markdown generated
 from the click commands, the settings table, the pydantic models, OpenSHMEM's table or the kept figures of a benchmark
-(`results-NAME`). Every build reads these pages again. The meaning of a field is the comment after it, on the same line
-in the source of its model.
+(`results-NAME`). Numbers in sentences come from kept rows by `rows_role.py`. Every build reads these pages again. The
+meaning of a field is the comment after it, on the same line in the source of its model.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any, Literal
 import click
 import json_outputs
 import kept_links
+import rows_role
 from pydantic import BaseModel, TypeAdapter
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -603,12 +604,13 @@ def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
             raise ExtensionError(f"{docname}: nothing generates {mark[1]!r}, there are: {', '.join(GENERATED)}")
         return GENERATED[mark[1]]()
 
-    source[0] = MARK.sub(made, source[0])
+    source[0] = rows_role.filled_in(docname, MARK.sub(made, source[0]))
 
 
 def pages_with_marks(app: Sphinx, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
     """Pages to read again although their text has not changed."""
-    return [name for name in env.found_docs if MARK.search(Path(env.doc2path(name)).read_text(encoding="utf-8"))]
+    texts = {name: Path(env.doc2path(name)).read_text(encoding="utf-8") for name in env.found_docs}
+    return [name for name, text in texts.items() if MARK.search(text) or rows_role.MARK.search(text)]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
