@@ -14,8 +14,6 @@ from rows_numbers import count, number, percent, percents, span, word
 from lull.study.simulations.grids import ACTIVE, Point, all_points
 from lull.study.simulations.rows import Row
 
-__all__ = ["count", "number", "percent", "percents", "span", "word"]  # names for the page
-
 WAKE_DEEP_US, WAKE_FAST_US = 5.5, 0.34  # the paper's table VI
 FIRST = ("dragonfly-rows-4608", "random")  # the network and mapping of estimates
 FELT = 0.01  # slowdowns above this are compared by their ratio: below, the order of messages matters as much

@@ -16,6 +16,9 @@ from lull.base.errors import LullError
 MARK = re.compile(r"\{rows\}`([^`]+)`")
 PAGES = {  # pages, and the modules whose names their expressions use
     "explanation/link-power": "rows_links",
+    "explanation/aggregation-study": "rows_aggregation",
+    "explanation/access-patterns-study": "rows_access_patterns",
+    "explanation/aggregation-at-scale": "rows_at_scale",
 }
 
 

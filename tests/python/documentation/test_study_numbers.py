@@ -55,11 +55,11 @@ def places(text: str, words: str) -> list[tuple[int, int]]:
     return [found.span() for found in re.finditer(pattern, text)]
 
 
-def test_the_pages_with_kept_rows_are_those_that_the_list_covers() -> None:
-    assert set(GIVEN) == set(rows_role.PAGES)
+def test_every_page_with_kept_rows_is_in_the_list() -> None:
+    assert set(GIVEN) >= set(rows_role.PAGES)
 
 
-@pytest.mark.parametrize("page", rows_role.PAGES)
+@pytest.mark.parametrize("page", GIVEN)
 def test_a_number_comes_from_kept_rows_or_has_a_source(page: str) -> None:
     text = text_of(page)
     covered = [place for words in GIVEN[page] for place in places(text, words)]
@@ -71,7 +71,7 @@ def test_a_number_comes_from_kept_rows_or_has_a_source(page: str) -> None:
     assert not alone, f"docs/{page}.md: take these from kept rows, or give their source in tests/study_numbers.toml"
 
 
-@pytest.mark.parametrize("page", rows_role.PAGES)
+@pytest.mark.parametrize("page", GIVEN)
 def test_every_number_with_a_source_is_on_its_page(page: str) -> None:
     text = text_of(page)
     assert not [words for words in GIVEN[page] if not places(text, words)]
