@@ -105,6 +105,11 @@ def link_time() -> str:
     return f"{span((_latency('link-rewritten', 'PPQ', n) / 1000 for n in FRAGMENTS), 1)} ms"
 
 
+def saved_by_rewriting(network: str, fragments: int) -> float:
+    """The share of time of `PPQ` that the runtime saves by rewriting its puts."""
+    return 1 - _latency(f"{network}-rewritten", "PPQ", fragments) / _latency(network, "PPQ", fragments)
+
+
 def saved_by_pinning(network: str, fragments: int) -> str:
     """The share of time that a pinned source saves, in blocking transfers."""
     return percent(_saved(network, "MPQMPQ", "PQPQ", fragments))

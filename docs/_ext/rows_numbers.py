@@ -21,8 +21,8 @@ def number(value: float, digits: int | None = None) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share in percent."""
-    return f"{number(100 * share, digits)} %"
+    """A share in percent, never rounded up to 100 %."""
+    return formatting.percent(share) if 0.995 <= share < 1 else f"{number(100 * share, digits)} %"
 
 
 def span(values: Iterable[float], digits: int | None = None, between: str = " to ") -> str:

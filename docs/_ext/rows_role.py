@@ -19,6 +19,11 @@ PAGES = {  # pages, and the modules whose names their expressions use
     "explanation/aggregation-study": "rows_aggregation",
     "explanation/access-patterns-study": "rows_access_patterns",
     "explanation/aggregation-at-scale": "rows_at_scale",
+    "explanation/waiting-study": "rows_waiting",
+    "explanation/io-study": "rows_io",
+    "explanation/network-simulator": "rows_benchmarks",
+    "design/one-sided-speed": "rows_benchmarks",
+    "gallery": "rows_gallery",
 }
 
 
