@@ -21,6 +21,8 @@ PAGES = {  # pages, and the modules whose names their expressions use
     "explanation/aggregation-at-scale": "rows_at_scale",
     "explanation/waiting-study": "rows_waiting",
     "explanation/io-study": "rows_io",
+    "explanation/gpu-patterns-study": "rows_gpu",
+    "explanation/choices-study": "rows_benchmarks",
     "explanation/network-simulator": "rows_benchmarks",
     "design/one-sided-speed": "rows_benchmarks",
     "gallery": "rows_gallery",
