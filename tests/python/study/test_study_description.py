@@ -24,6 +24,7 @@ from lull.study.runs.claims import (
     wire_over_node,
 )
 from lull.study.runs.description import Check, PaperResult, StudyOfRuns
+from lull.study.runs.needs import NEEDS, Needed, without_missing
 from lull.study.runs.points import Places, all_points, pairs
 from records import TIMES, run
 
@@ -59,6 +60,27 @@ def test_points_are_all_combinations_with_their_own_environment(tmp_path: Path) 
     assert [point.name for point in found] == ["size-1.mode-a", "size-1.mode-b", "size-2_5.mode-a", "size-2_5.mode-b"]
     assert found[2].command == ["echo", "2.5", "--n=2.5"]
     assert [point.env for point in found[:2]] == [{}, {"LULL_WAIT": "poll"}]
+
+
+def test_values_that_need_what_is_missing_here_are_no_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needing = '[values.mode.b]\nneeds = "frequency"\n[values.mode.b.env]'
+    whole = described(tmp_path, MINIMAL.replace("[values.mode.b.env]", needing))
+    reason = ["there is no cpufreq"]
+    monkeypatch.setitem(NEEDS, "frequency", Needed("a frequency", lambda: reason[0]))
+    study, lines = without_missing(whole)
+    assert lines == ["no points with mode b, which need a frequency: there is no cpufreq"]
+    assert [point.name for point in all_points(study, places(tmp_path))] == ["size-1.mode-a", "size-2_5.mode-a"]
+    assert pairs(study, study.compare[0]) == []
+    reason[0] = ""
+    assert without_missing(whole) == (whole, [])
+
+
+def test_the_study_of_waiting_lowers_frequencies_only_where_they_can_be() -> None:
+    waiting = read_study(installed.studies()["waiting"]).values["wait"]
+    assert {name for name, meaning in waiting.items() if meaning.needs == "frequency"} == {
+        "poll+dvfs",
+        "interrupt+dvfs",
+    }
 
 
 def test_the_arguments_of_a_value_may_name_other_factors(tmp_path: Path) -> None:

@@ -31,11 +31,15 @@ PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)(?::([\w.-]+))?\}")
 RESERVED = ("launch", "python", "here", "output", "app", "prepared")
 
 
+Need = Literal["frequency"]
+
+
 class Meaning(StudyTable):
     """The meaning of one value of a factor on the command line and in the environment."""
 
     args: list[str] | None = None  # None: the value's own text
     env: dict[str, str] = Field(default={})
+    needs: Need | None = None  # no points with this value where the frequency of a core cannot be lowered
 
 
 class Prepare(StudyTable):

@@ -11,17 +11,18 @@ from lull.present.messages import say
 from lull.present.terminal import print_document
 from lull.study.kind import RUNNING, Request, Results, StudyKind
 from lull.study.runs.description import StudyOfRuns
+from lull.study.runs.needs import without_missing
 from lull.study.runs.points import Places, Point, all_points, prepare_command
 from lull.study.runs.runner import beginning, hosts_of, prepare_inputs, run_points
 
 
 def run(whole: StudyOfRuns, request: Request, results: Results) -> None:
     """Run the missing points, print the comparisons and the paper's claims, and write the report."""
-    chosen = whole.made_quick() if request.quick else whole
+    chosen, left_out = without_missing(whole.made_quick() if request.quick else whole)
     folder = request.folder
     places = Places(request.path.parent.resolve(), folder.resolve() / "inputs")
     points = all_points(chosen, places)
-    for line in unknown_variables():
+    for line in (*unknown_variables(), *left_out):
         say(line)
     prepares = [prepare_command(chosen, places, name, places.inputs / name) for name in chosen.prepare]
     begun = beginning(request.path.stem, request.quick, chosen, points, places, prepares=prepares)
