@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from rows_numbers import number, percent, percents, span
+from rows_numbers import number, percents, span
 from rows_runs import KeptRuns, column, table
 
 FRAGMENTS = (1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536)
@@ -95,11 +95,6 @@ def rewritten_over_packed(least: int, most: int) -> str:
     )
 
 
-def rewritten_on_the_link() -> str:
-    """The latency of `PPQ` on the link, rewritten, over that as written: at all numbers of fragments."""
-    return span((_latency("link-rewritten", "PPQ", n) / _latency("link", "PPQ", n) for n in FRAGMENTS), 2)
-
-
 def link_time() -> str:
     """The latency of `PPQ` on the link, rewritten, at all numbers of fragments."""
     return f"{span((_latency('link-rewritten', 'PPQ', n) / 1000 for n in FRAGMENTS), 1)} ms"
@@ -108,8 +103,3 @@ def link_time() -> str:
 def saved_by_rewriting(network: str, fragments: int) -> float:
     """The share of time of `PPQ` that the runtime saves by rewriting its puts."""
     return 1 - _latency(f"{network}-rewritten", "PPQ", fragments) / _latency(network, "PPQ", fragments)
-
-
-def saved_by_pinning(network: str, fragments: int) -> str:
-    """The share of time that a pinned source saves, in blocking transfers."""
-    return percent(_saved(network, "MPQMPQ", "PQPQ", fragments))

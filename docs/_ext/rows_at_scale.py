@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 import rows_aggregation
-from rows_numbers import number, percent, span
+from rows_numbers import number, span
 from rows_runs import RESULTS
 
 from lull.model.machine import known_machines
@@ -118,8 +118,3 @@ def _node(which: str) -> float:
 def over(which: str = "simulated", interfaces: int = 1) -> str:
     """Network over node."""
     return number(interfaces * _drawn()[0] / _node(which))
-
-
-def in_percent() -> str:
-    """Network over node as simulated, in percent."""
-    return percent(_ratios()[0])

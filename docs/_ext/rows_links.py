@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from functools import cache
 from math import log
 from statistics import geometric_mean, median
@@ -279,16 +278,6 @@ def most_slowdown(grid: str, mode: str, application: str = "", digits: int = 0) 
     return percent(max(slowdown_of(row) for row in _rows_of(grid, mode, application)), digits)
 
 
-def slowdowns(grid: str, mode: str, application: str, digits: int = 0) -> str:
-    """The greatest slowdowns of each of the settings of a mode, network and mapping."""
-    return percents((slowdown_of(row) for row in _rows_of(grid, mode, application)), digits)
-
-
-def most_times(grid: str, mode: str, application: str) -> str:
-    """How many times as long an application takes, at most."""
-    return number(1 + max(slowdown_of(row) for row in _rows_of(grid, mode, application)), 0)
-
-
 def saved(grid: str, mode: str, application: str = "") -> str:
     """The least and greatest power saved."""
     return percents(row.saved for row in _rows_of(grid, mode, application))
@@ -392,9 +381,3 @@ def implied(times: float) -> str:
 def implied_by(slowdown: float) -> str:
     """The same by a slowdown, small."""
     return percent(slowdown * WAKE_FAST_US / WAKE_DEEP_US, 1)
-
-
-def fast_above(limit: float, grid: str) -> Iterable[str]:
-    """The applications that fast wake slows down by more than `limit`."""
-    names = dict.fromkeys(str(row.factors["application"]) for row in _rows_of(grid, "fast-wake", ""))
-    return [name for name in names if max(map(slowdown_of, _rows_of(grid, "fast-wake", name))) > limit]

@@ -1,5 +1,6 @@
 """Numbers on study pages come from kept rows (docs/_ext/rows_role.py), or tests/study_numbers.toml has their source."""
 
+import ast
 import re
 import sys
 import tomllib
@@ -90,3 +91,30 @@ def test_a_number_without_a_source_is_found() -> None:
     text = f"{sentence}\n\n| a | 7 (8–9) |\n| 3 % | 64 KiB |\n```text\n6 %\n```\n"
     found = [text[start:end] for start, end in written_numbers(text)]
     assert sorted(found) == ["12.5", "3 %", "3 to\n4 %", "7", "8", "9"]
+
+
+def names_used(code: str) -> set[str]:
+    """The names and attributes that some Python code reads."""
+    nodes = list(ast.walk(ast.parse(code)))
+    imported = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    return imported | {
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in nodes
+        if isinstance(node, ast.Name | ast.Attribute)
+    }
+
+
+def test_every_function_of_rows_has_a_number_on_a_page() -> None:
+    modules = {path.stem: path.read_text(encoding="utf-8") for path in (TOP / "docs" / "_ext").glob("*.py")}
+    used = set().union(*map(names_used, modules.values()))
+    for page in rows_role.PAGES:
+        for mark in rows_role.MARK.findall(text_of(page)):
+            used |= names_used(" ".join(mark.split()))
+    defined = {
+        f"{name}.{node.name}"
+        for name, code in modules.items()
+        if name.startswith("rows_")
+        for node in ast.parse(code).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert {name for name in defined if name.partition(".")[2] not in used} == set()
