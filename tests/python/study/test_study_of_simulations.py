@@ -278,6 +278,12 @@ def test_words_tell_the_figures_and_small_ones_with_their_digits() -> None:
     assert told.words == "least slowdown 0.0100 % (wanted: above 10 %); why"
 
 
+def test_words_tell_a_figure_from_its_bound() -> None:
+    rows = [row("a", "fast-wake", saved=0.3791)]
+    told = judge(Statement(says="s", checks=[check(of="least", than=0.38)]), rows)
+    assert told.words == "least power saved 37.9 % (wanted: above 38 %)"
+
+
 def test_words_begin_with_the_number_of_points_behind_a_verdict(tmp_path: Path) -> None:
     points = all_points(described(tmp_path))  # active, 0 Ts and 1 Ts of four applications alone and two workloads
     asleep = [point for point in points if point.grid == "single" and point.factors["mode"] == "deep-sleep"]

@@ -149,7 +149,7 @@ def _verdict(one: CheckedValue) -> str:
 
 def _in_words(check: Bound, seen: Sequence[CheckedValue]) -> str:
     name = f"{check.of} {WORDS[check.quantity]}"
-    known = [(one.value, _one_in_words(one)) for one in seen if one.value is not None]
+    known = [(one.value, _one_in_words(one, check.than)) for one in seen if one.value is not None]
     if not known:
         return f"no {name} yet, {IN_GRID}{check.grid}"
     relation = f"{check.relation} {shown(check.than)}"
@@ -164,9 +164,12 @@ def _in_words(check: Bound, seen: Sequence[CheckedValue]) -> str:
     return f"{name}{at} is {relation} in {held} of {len(seen)}, from {ends[0]} to {ends[1]}"
 
 
-def _one_in_words(one: CheckedValue) -> str:
+def _one_in_words(one: CheckedValue, than: float) -> str:
     assert one.value is not None
-    return shown(one.value) + (f" at {one.where}" if one.where else "")
+    value = shown(one.value)
+    if value == shown(than) and one.value != than:  # it would read "38 % (wanted: above 38 %)"
+        value = f"{'−' if one.value < 0 else ''}{formatting.three_digits(abs(100 * one.value))} %"
+    return value + (f" at {one.where}" if one.where else "")
 
 
 def _places(at: Only) -> str:
