@@ -68,6 +68,7 @@ enum { MPI_COMM_TYPE_SHARED = 221 };
 enum { MPI_LOCK_EXCLUSIVE = 301 };
 // Files.
 enum {
+  MPI_ERR_COMM = 5,
   MPI_ERR_ACCESS = 20,
   MPI_ERR_IO = 35,
   MPI_ERR_NO_MEM = 39,

@@ -56,7 +56,9 @@ void forget_file(MPI_File handle) {
 void stage_files(stage::staging& by) { table().by = &by; }
 void end_of_files() { table().by = nullptr; }
 
-bool has_servers() noexcept { return table().by != nullptr && table().by->sets_aside(); }
+bool is_for_dedicated_nodes() noexcept {
+  return table().by != nullptr && table().by->sets_aside() && !table().by->shares_files();
+}
 
 void complete_file(const std::string& path) {
   if (table().by != nullptr) table().by->complete_file(path);

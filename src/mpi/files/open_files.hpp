@@ -46,8 +46,8 @@ void forget_file(MPI_File handle);
 // Null before stage_files(), and after end_of_files().
 [[nodiscard]] stage::shared_files* files_of_node() noexcept;
 
-// Whether ranks are set aside, though they may not write files of several processes.
-[[nodiscard]] bool has_servers() noexcept;
+// Whether ranks are set aside, but not for files of several processes.
+[[nodiscard]] bool is_for_dedicated_nodes() noexcept;
 // Waits until a file that a single process wrote is in its place.
 void complete_file(const std::string& path);
 

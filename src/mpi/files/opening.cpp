@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +24,14 @@ std::string path_of(const char* name) {
 
 constexpr auto by_program = "the program writes it itself";
 
+// Negative: this process cannot write it. The others are to know, so no exception leaves this.
+int number_of(const std::string& name, int mode) noexcept try {
+  if ((mode & MPI_MODE_SEQUENTIAL) != 0) return -1;
+  return files_of_node()->open(name, (mode & MPI_MODE_RDONLY) == 0).value_or(-1);
+} catch (const std::exception&) {
+  return -1;
+}
+
 // What each process of a communicator knows after it has opened a file.
 struct opened {
   std::uint64_t name;
@@ -35,8 +45,31 @@ std::uint64_t new_name(int world_rank) {
   return (static_cast<std::uint64_t>(world_rank + 1) << 52U) | (static_cast<std::uint64_t>(opens++ & 0xfffffU) << 32U);
 }
 
+// Whether all processes of the communicator belong to the program's world, and so stage, too. Others, which this program
+// has spawned or connected to, do not take part in agree(). Local.
+bool is_of_program(MPI_Comm comm) {
+  MPI_Group group = predefined.group_null, world = predefined.group_null;
+  LULL_LIBRARY(MPI_Comm_group)(comm, &group);
+  LULL_LIBRARY(MPI_Comm_group)(world_of_program, &world);
+  int ranks = 0;
+  LULL_LIBRARY(MPI_Group_size)(group, &ranks);
+  std::vector<int> in_group(static_cast<std::size_t>(ranks)), in_world(in_group.size());
+  std::iota(in_group.begin(), in_group.end(), 0);
+  LULL_LIBRARY(MPI_Group_translate_ranks)(group, ranks, in_group.data(), world, in_world.data());
+  LULL_LIBRARY(MPI_Group_free)(&group);
+  LULL_LIBRARY(MPI_Group_free)(&world);
+  return std::ranges::find(in_world, MPI_UNDEFINED) == in_world.end();
+}
+
+// Whether a call that failed had a communicator at all.
+bool has_communicator(int result) {
+  int error = MPI_SUCCESS;
+  const auto ask = library_function<int(int, int*)>(function::MPI_Error_class);
+  return ask(result, &error) == MPI_SUCCESS && error != MPI_ERR_COMM;
+}
+
 // No process writes before all know the file. A communicator of its own serves set_size: the program may free its own.
-void agree(open_file& file, MPI_Comm comm) {
+void agree(open_file& file, MPI_Comm comm, bool is_open) {
   int ranks = 1, rank = 0, world_rank = 0;
   LULL_LIBRARY(MPI_Comm_size)(comm, &ranks);
   LULL_LIBRARY(MPI_Comm_rank)(comm, &rank);
@@ -48,7 +81,7 @@ void agree(open_file& file, MPI_Comm comm) {
   if (std::ranges::any_of(all, [](const opened& one) { return one.has_it == 0; })) {
     if (file.number >= 0) (void)files_of_node()->close(file.number);
     file.number = -1;
-    if ((file.mode & MPI_MODE_RDONLY) == 0)
+    if ((file.mode & MPI_MODE_RDONLY) == 0 && is_open)
       report_once(file,
                   "a process that has it open has no server, does not see the same file, or may see late what other "
                   "nodes write (NFS); or it is not a regular file, or sequential",
@@ -74,17 +107,23 @@ int open(MPI_Comm comm, const char* path, int mode, MPI_Info info, MPI_File* han
     const library_call here;
     result = LULL_LIBRARY(MPI_File_open)(seen, path, mode, info, handle);
   }
-  if (result != MPI_SUCCESS) return result;
+  // One process alone may have failed (Open MPI), while the others wait in agree().
+  const bool agrees = node->takes_files() && has_communicator(result) && is_of_program(seen);
+  if (result != MPI_SUCCESS && !agrees) return result;
   const auto file = std::make_shared<open_file>();
   file->handle = *handle;
   file->comm = predefined.comm_null;
   file->mode = mode;
   file->path = name;
-  if (node->takes_files()) {
-    if ((mode & MPI_MODE_SEQUENTIAL) == 0) file->number = node->open(name, (mode & MPI_MODE_RDONLY) == 0).value_or(-1);
-    agree(*file, seen);
-  } else if (has_servers() && (mode & MPI_MODE_RDONLY) == 0) {
-    report_once(*file, "several processes share the file (MPI-IO), with dedicated nodes", by_program);
+  if (agrees) {
+    if (result == MPI_SUCCESS) file->number = number_of(name, mode);
+    agree(*file, seen, result == MPI_SUCCESS);
+    if (result != MPI_SUCCESS) return result;
+  } else if ((mode & MPI_MODE_RDONLY) == 0) {
+    if (node->takes_files())
+      report_once(*file, "processes that were spawned, or of another job, have it open, too", by_program);
+    else if (is_for_dedicated_nodes())
+      report_once(*file, "several processes share the file (MPI-IO), with dedicated nodes", by_program);
   }
   if ((mode & MPI_MODE_APPEND) != 0) {
     MPI_Offset at = 0;

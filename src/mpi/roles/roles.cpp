@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "base/blocked_signals.hpp"
@@ -30,22 +31,16 @@ namespace {
 stage::staging* staging = nullptr;
 void* mpi_library = nullptr;
 
-void say(int rank, const std::string& found, const char* fix) {
-  if (rank == 0) fmt::print(stderr, "lull: stage the program's output: {}; {}\n", found, fix);
-}
-
-// From the folder of this library.
-decltype(&lull_stage_begin) open_staging(int rank) {
+// From the folder of this library. Collective: null on all ranks, after a line, if it is null on one.
+decltype(&lull_stage_begin) open_staging(stage::exchange& all) {
   Dl_info self;
-  if (dladdr(reinterpret_cast<void*>(&prepare_roles), &self) == 0) return nullptr;
-  std::string path = self.dli_fname;
+  std::string path = dladdr(reinterpret_cast<void*>(&prepare_roles), &self) != 0 ? self.dli_fname : "";
   path = path.substr(0, path.rfind('/') + 1) + "liblull-stage-programs.so";
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    say(rank, dlerror(), "install Lull again; the program writes its output itself");
-    return nullptr;
-  }
-  return reinterpret_cast<decltype(&lull_stage_begin)>(dlsym(handle, "lull_stage_begin"));
+  void* const begin = handle != nullptr ? dlsym(handle, "lull_stage_begin") : nullptr;
+  const std::string problem = begin != nullptr ? "" : fmt::format("stage the program's output: {}", dlerror());
+  const std::string consequence = fmt::format("install Lull again if it is incomplete; {}", stage::writes_itself);
+  return stage::all_could(all, problem, consequence) ? reinterpret_cast<decltype(&lull_stage_begin)>(begin) : nullptr;
 }
 
 // All ranks take part in finding the roles. A rank without Lull (it is linked statically, or was started without the
@@ -55,7 +50,10 @@ class all_must_come {
  public:
   all_must_come() : timeout_(setting_real("LULL_NODE_TIMEOUT_S")) {
     const blocked_signals in_the_watcher;
-    watcher_ = std::thread([this] { watch(); });
+    try {
+      watcher_ = std::thread([this] { watch(); });
+    } catch (const std::system_error&) {  // the watchers of other ranks suffice
+    }
   }
   all_must_come(const all_must_come&) = delete;
   all_must_come& operator=(const all_must_come&) = delete;
@@ -65,7 +63,7 @@ class all_must_come {
       came_ = true;
     }
     changed_.notify_one();
-    watcher_.join();
+    if (watcher_.joinable()) watcher_.join();
   }
 
  private:
@@ -115,7 +113,7 @@ void set_aside() noexcept try {
   std::optional<all_must_come> deadline(std::in_place);
   mpi_exchange all(world);
   deadline.reset();
-  const auto begin = open_staging(all.rank());
+  const auto begin = open_staging(all);
   if (begin == nullptr) return;
   staging = begin(all);
   if (staging == nullptr) return;
@@ -126,8 +124,10 @@ void set_aside() noexcept try {
     LULL_LIBRARY(MPI_Comm_set_name)(clients, "MPI_COMM_WORLD");
     world_of_program = clients;
   }
-  staging->join(all);
-  stage_files(*staging);
+  if (staging->join(all))
+    stage_files(*staging);
+  else
+    staging = nullptr;
 } catch (const std::exception& problem) {
   fmt::print(stderr, "lull: {}\n", problem.what());
   std::fflush(stderr);
@@ -169,9 +169,9 @@ int finalize() {
     end_of_files();
     staging->leave(clients);
     staging = nullptr;
-    if (world_of_program != predefined.comm_world) LULL_LIBRARY(MPI_Comm_free)(&world_of_program);
-    world_of_program = predefined.comm_world;
   }
+  if (world_of_program != predefined.comm_world) LULL_LIBRARY(MPI_Comm_free)(&world_of_program);
+  world_of_program = predefined.comm_world;
   return LULL_LIBRARY(MPI_Finalize)();
 }
 

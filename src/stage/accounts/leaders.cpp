@@ -42,6 +42,7 @@ struct leaders::subset final : exchange {
 
 leaders::leaders(const std::vector<int>& ranks, exchange& others)
     : members_(std::make_unique<subset>(ranks, others)), post_(*this, *members_) {
+  (void)others.all({});  // all have their posts, and will send
   const int me = members_->rank();
   if (me == first)
     for (int one = 1; one < members_->size(); ++one) others_[one];
@@ -55,7 +56,7 @@ leaders::leaders(const std::vector<int>& ranks, exchange& others)
 leaders::~leaders() = default;
 
 void leaders::let_them_meet(exchange& others) {
-  for (int call = 0; call < 3; ++call) (void)others.all({});  // two by post, one by the leaders
+  for (int call = 0; call < 4; ++call) (void)others.all({});  // two by post, two by the leaders
 }
 
 template <class Condition>

@@ -34,7 +34,7 @@ struct approach_row {
   // The server of each process: itself for a server, no_server for a process that writes for itself.
   std::vector<int> (*assign)(int count, std::span<const std::string> nodes_by_rank);
   // Called on clients and on servers; together they are collective. Throw lull::error. See client::join() and serve().
-  // `of_node`: null if it could not be shared.
+  // `of_node`: null without servers.
   joined (*join)(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node);
   served (*serve)(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node,
                   const storage_limit& storage);  // null without servers

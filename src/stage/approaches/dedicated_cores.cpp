@@ -110,7 +110,7 @@ class node_uplink final : public uplink {
 joined join(const plan&, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node) {
   const auto messages = others.all({});
   joined made;
-  if (const int server = all.server_of(others.rank()); server != no_server && of_node) {
+  if (const int server = all.server_of(others.rank()); server != no_server) {
     packet_reader reader(messages[static_cast<std::size_t>(server)]);
     const auto invited = reader.take<invitation>();
     made.most_outstanding = invited.most_outstanding;
@@ -130,7 +130,6 @@ class node_server {
   node_server(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node,
               const storage_limit& storage)
       : writer_(wanted.sync, all.clients_of(others.rank()), storage), progress_(of_node) {
-    if (!progress_) throw error("serve output", "could not get memory that all processes of the node share");
     const std::size_t clients = all.clients_of(others.rank()).size();
     if (getrandom(&invitation_.secret, sizeof invitation_.secret, 0) != sizeof invitation_.secret)
       throw error("serve output", describe_errno(errno));
@@ -139,9 +138,10 @@ class node_server {
     invitation_.most_outstanding = most_outstanding_files(clients, descriptors);
     const listening_socket listening = listen_on_node(static_cast<int>(clients));
     (void)others.all(packet().put(invitation_).put(listening.name).bytes());
-    others.one_more();
     (void)others.all({});
     while (descriptor connected = accept_from(listening.socket)) members_.push_back({std::move(connected)});
+    others.one_more();
+    (void)others.all({});  // all have joined
   }
 
   served run();

@@ -82,8 +82,8 @@ class network_uplink final : public uplink, post_handler {
         sync_(wanted.sync),
         how_far_(std::move(how_far)),
         keeper_(wanted.start_keeper ? wanted.start_keeper() : descriptor()),
-        post_(*this, others),
-        wake_(open_event_fd()) {
+        wake_(open_event_fd()),
+        post_(*this, others) {
     if (!wake_) throw error("join the server of output", describe_errno(errno));
     {
       const blocked_signals in_the_thread;  // a handler of the program may wait for this thread
@@ -92,14 +92,16 @@ class network_uplink final : public uplink, post_handler {
         serve_network(end);
       });
     }
+    try {
+      (void)others.all({});  // all will say hello
+    } catch (...) {
+      stop();
+      throw;
+    }
     std::unique_lock lock(mutex_);
     await(news_, lock, [this] { return connected_ || gone_; });
   }
-  ~network_uplink() override {
-    thread_.request_stop();
-    signal_event_fd(wake_.get());
-    thread_.join();
-  }
+  ~network_uplink() override { stop(); }
 
   bool hand_over(std::uint64_t number, const staged_file& file, const std::string& mark) override {
     job::mapping content;
@@ -155,6 +157,12 @@ class network_uplink final : public uplink, post_handler {
     const staged_file* file;  // unchanged until its answer has been taken
     std::string mark;
   };
+
+  void stop() {
+    thread_.request_stop();
+    signal_event_fd(wake_.get());
+    thread_.join();
+  }
 
   void tell(task what) {
     const std::scoped_lock lock(mutex_);
@@ -258,15 +266,14 @@ class network_uplink final : public uplink, post_handler {
   bool connected_ = false, said_farewell_ = false;
   std::atomic<bool> gone_ = false;
   std::list<task> tasks_, done_tasks_;  // to be sent; to be freed
-  post post_;                           // used only by the thread while it runs
   descriptor wake_;
+  post post_;  // used only by the thread while it runs
   std::jthread thread_;
 };
 
 joined join(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node) {
-  const auto how_far = of_node ? of_node : std::make_shared<progress>(std::vector{others.rank()});
-  auto up = std::make_unique<network_uplink>(all.server_of(others.rank()), how_far, wanted, others);
-  joined made{.most_outstanding = up->most_outstanding(), .how_far = how_far};
+  auto up = std::make_unique<network_uplink>(all.server_of(others.rank()), of_node, wanted, others);
+  joined made{.most_outstanding = up->most_outstanding(), .how_far = of_node};
   made.up = std::move(up);
   (void)others.all({});  // both sides are connected: only from here on is the end of the other noticed
   return made;
@@ -282,9 +289,11 @@ class network_server final : post_handler {
         writer_(wanted.sync, all.clients_of(others.rank()), storage),
         post_(*this, others) {
     for (const int client : all.clients_of(others.rank())) members_[client];
+    (void)others.all({});  // all will say hello
     connect();
+    (void)others.all({});  // both sides are connected
     others.one_more();
-    (void)others.all({});
+    (void)others.all({});  // all have joined
   }
 
   served run();

@@ -41,15 +41,11 @@ constexpr std::int64_t lost_server_timeout_ns = 10'000'000'000;
 
 std::shared_ptr<progress> progress::of_node(exchange& others) {
   node_memory shared = share_with_node(others, [](std::size_t processes) { return new_pages(bytes_for(processes)); });
-  if (!shared.pages) return nullptr;
-  try {
-    auto made = std::make_shared<progress>(std::move(shared.pages), std::move(shared.ranks));
-    made->pages_ = {};  // mapped everywhere, or soon
-    if (shared.one_pid_namespace) made->of(others.rank()).process = getpid();
-    return made;
-  } catch (const error&) {
-    return nullptr;
-  }
+  if (!shared.pages) throw error(shared.problem);
+  auto made = std::make_shared<progress>(std::move(shared.pages), std::move(shared.ranks));
+  made->pages_ = {};  // mapped everywhere, or soon
+  if (shared.one_pid_namespace) made->of(others.rank()).process = getpid();
+  return made;
 }
 
 progress::progress(const std::vector<int>& ranks) : progress(new_pages(bytes_for(ranks.size())), ranks) {}

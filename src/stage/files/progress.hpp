@@ -38,9 +38,9 @@ struct alignas(64) client_progress {
 // The mapped pages; each process owns its mapping.
 class progress {
  public:
-  // Collective over all processes; those of a node share the pages. Null if sharing failed.
+  // Collective over all processes; those of a node share the pages. Throws lull::error, perhaps not on all.
   [[nodiscard]] static std::shared_ptr<progress> of_node(exchange& others);
-  explicit progress(const std::vector<int>& ranks);    // new ones; throws lull::error
+  explicit progress(const std::vector<int>& ranks);    // new ones, for tests; throws lull::error
   progress(descriptor pages, std::vector<int> ranks);  // pages of another process; throws lull::error
 
   [[nodiscard]] std::atomic<std::uint32_t>& busy() const;  // sum over all processes

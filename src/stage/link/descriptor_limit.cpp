@@ -1,8 +1,13 @@
 #include "stage/link/descriptor_limit.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <string>
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
 
 namespace lull::stage {
 
@@ -17,6 +22,17 @@ std::size_t most_outstanding_files(std::size_t clients, std::size_t descriptors_
   const rlim_t for_files = limit.rlim_cur > 2 * for_all_else ? limit.rlim_cur - for_all_else : limit.rlim_cur / 2;
   const std::size_t each = for_files / std::max<std::size_t>(clients, 1) / descriptors_of_a_file;
   return std::clamp<std::size_t>(each, 1, most);
+}
+
+void leave_descriptors_to_program() {
+  constexpr rlim_t enough = 32;
+  rlimit limit{};
+  const descriptor next(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && next && static_cast<rlim_t>(next.get()) + enough < limit.rlim_cur)
+    return;
+  throw error("stage the program's output",
+              "of " + std::to_string(limit.rlim_cur) + " descriptors, too few are left for the program",
+              "raise the limit (ulimit -n)");
 }
 
 }  // namespace lull::stage

@@ -49,14 +49,21 @@ node_memory share_with_node(exchange& others, const std::function<descriptor(std
     constexpr std::byte pages{1};
     if (is_first) {
       made.pages = make(made.ranks.size());
-      while (const descriptor other = accept_from(listening.socket))
+      std::size_t reached = 1;
+      for (; const descriptor other = accept_from(listening.socket); ++reached)
         (void)send_message(other, {&pages, 1}, {{made.pages.get()}}, true);
+      if (reached < made.ranks.size())
+        throw error("share memory with the processes of the node",
+                    std::to_string(made.ranks.size() - reached) + " of them could not be connected",
+                    "raise the limit of descriptors (ulimit -n)");
     } else {
       std::array<std::byte, 1> text;
       socket_message got = receive_message(to_first, text, true);
       if (got.state == transfer::done) made.pages = std::move(got.passed[0]);
+      if (!made.pages) throw error("share memory with the processes of the node", "no descriptor of it has arrived");
     }
-  } catch (const error&) {
+  } catch (const error& why) {
+    made.problem = why.what();
     made.pages = {};
   }
   return made;

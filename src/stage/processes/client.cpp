@@ -17,6 +17,7 @@
 #include "stage/accounts/figures.hpp"
 #include "stage/approaches/approach.hpp"
 #include "stage/files/form.hpp"
+#include "stage/link/descriptor_limit.hpp"
 #include "stage/processes/expected_sizes.hpp"
 #include "stage/processes/joint_account.hpp"
 #include "stage/processes/outstanding_files.hpp"
@@ -455,8 +456,12 @@ std::unique_ptr<client> client::join(const plan& wanted, const roles& all, excha
   joined server = row_of(wanted.how).join(wanted, all, others, how_far);
   std::size_t share = 0;
   if (server.up) share = wanted.buffer_bytes / all.clients_of(all.server_of(others.rank())).size();
-  return std::unique_ptr<client>(new client(
+  std::unique_ptr<client> made(new client(
       std::make_unique<state>(wanted, std::move(server), share, others.rank(), std::move(storage), std::move(files))));
+  leave_descriptors_to_program();
+  others.one_more();
+  (void)others.all({});  // all have joined
+  return made;
 }
 
 client::client(std::unique_ptr<state> own) : state_(std::move(own)) {}

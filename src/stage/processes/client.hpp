@@ -33,7 +33,7 @@ namespace lull::stage {
 
 class client {
  public:
-  // Collective over all processes. Throws lull::error if the server cannot be reached.
+  // Collective over all processes. Throws lull::error if the server cannot be reached, perhaps not on all of them.
   [[nodiscard]] static std::unique_ptr<client> join(const plan& wanted, const roles& all, exchange& others);
   ~client();  // without leave(): as if the process had died
   client(const client&) = delete;

@@ -4,10 +4,10 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 
 #include "base/error.hpp"
+#include "stage/link/agreed_exchange.hpp"
 #include "stage/programs/staging.hpp"
 
 namespace lull::stage {
@@ -75,15 +75,13 @@ std::optional<int> relay(int socket, exchange& all, std::span<const std::string>
     if (bytes == exit_code_follows) return take(socket, &code, sizeof code) ? std::optional(code) : std::nullopt;
     if (!take_message(socket, bytes, message)) break;
     const auto heard = all.all(message);
-    is_over = is_last;
+    is_over = is_last || agreed_exchange::has_failure(heard);
     for (const std::vector<std::byte>& one : heard)
       lives = lives && put_message(socket, one);  // otherwise nothing more is taken either
   }
   if (is_over) return std::nullopt;
-  std::fprintf(stderr,
-               "lull: serve the program's output: the server ended before it had started, and its clients wait for it; "
-               "the job ends\n");
-  return cannot_serve;
+  agreed_exchange(all, writes_itself).give_up("serve the program's output: the server ended before it had started");
+  return std::nullopt;
 }
 
 relayed_exchange::relayed_exchange(int socket) : socket_(socket) {

@@ -13,8 +13,8 @@
 
 namespace lull::stage {
 
-// Returns the exit code; nothing if the process was killed; or, after a line, cannot_serve (staging.hpp) if it was
-// killed before the end of the exchange, for which the others wait.
+// Returns the exit code; nothing if the process was killed. If that was before the end of the exchange, which is an
+// agreed_exchange, all processes have failed together.
 [[nodiscard]] std::optional<int> relay(int socket, exchange& all, std::span<const std::string> nodes_by_rank);
 
 // After one_more() the rank may be killed at any time: clients may learn that the last call is over, hand files over

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "stage/accounts/choice.hpp"
+#include "stage/link/agreed_exchange.hpp"
 #include "stage/processes/server.hpp"
 #include "stage/programs/relay.hpp"
 #include "stage/programs/staging.hpp"
@@ -23,9 +24,12 @@ int main(int count, char** arguments) {
     return keep_files(lull::descriptor(socket), plan_of_settings().sync) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   try {
     relayed_exchange all(socket);
-    const plan wanted = chosen(plan_of_settings(), all.nodes_by_rank());
-    const roles who(wanted, all.nodes_by_rank());
-    code = serve(wanted, who, all);
+    agreed_exchange agreed(all, writes_itself);
+    const bool served = agreed.together([&](exchange& others) {
+      const plan wanted = chosen(plan_of_settings(), all.nodes_by_rank());
+      code = serve(wanted, roles(wanted, all.nodes_by_rank()), others);
+    });
+    if (!served) code = 0;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "lull: {}\n", problem.what());
   }

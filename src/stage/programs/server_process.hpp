@@ -12,9 +12,9 @@
 
 namespace lull::stage {
 
-// Collective like serve(), whose result it returns. Returns 0 if the server was killed: its clients then write for
-// themselves and report what they cannot; or cannot_serve (staging.hpp). Throws lull::error, before any exchange, if
-// the server cannot be started.
+// Collective like serve(), whose result it returns, or cannot_serve (staging.hpp). Returns 0 if the server was killed:
+// its clients then write for themselves and report what they cannot. Throws lull::error, before any exchange, if the
+// server cannot be started.
 [[nodiscard]] int serve_in_own_process(exchange& all, std::span<const std::string> nodes_by_rank);
 
 // Starts a process of the same program that keeps the files of this one (kept_files.hpp). Returns a socket to it;

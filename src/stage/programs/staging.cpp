@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include "stage/accounts/choice.hpp"
 #include "stage/accounts/figures.hpp"
 #include "stage/blocks/outlet.hpp"
+#include "stage/link/agreed_exchange.hpp"
 #include "stage/processes/client.hpp"
 #include "stage/processes/server.hpp"
 #include "stage/programs/hdf5_files.hpp"
@@ -98,6 +100,7 @@ class staging_of_program final : public staging {
     const std::vector<int> clients = roles_.clients();
     sets_aside_ = static_cast<int>(clients.size()) < roles_.processes();
     is_reporter_ = clients.front() == rank_;
+    have_same_plan(all);
     if (plan_.by_model && is_reporter_)
       say(fmt::format("stage the program's output: auto takes {}, by the model, without figures of an earlier run{}",
                       name_of(plan_),
@@ -108,28 +111,39 @@ class staging_of_program final : public staging {
   [[nodiscard]] bool sets_aside() const override { return sets_aside_; }
   [[nodiscard]] bool is_server() const override { return roles_.is_server(rank_); }
 
+  [[nodiscard]] bool shares_files() const override { return stage::shares_files(plan_); }
+
   [[nodiscard]] int serve(exchange& all) noexcept override try {
     try {
       return serve_in_own_process(all, nodes_);
     } catch (const error& problem) {
       say(fmt::format("{}; its rank serves instead", problem.what()));
     }
-    return stage::serve(plan_, roles_, all);
+    int code = 0;
+    const bool served = agreed_exchange(all, writes_itself).together([&](exchange& others) {
+      code = stage::serve(plan_, roles_, others);
+    });
+    return served ? code : 0;
   } catch (const std::exception& problem) {
     say(problem.what());
     return cannot_serve;
   }
 
-  void join(exchange& all) noexcept override try {
+  [[nodiscard]] bool join(exchange& all) noexcept override try {
     joined_ns_ = now_ns();
     joined_cpu_ns_ = process_cpu_ns();
-    client_ = client::join(plan_, roles_, all);
+    const bool joined = agreed_exchange(all, writes_itself).together([this](exchange& others) {
+      client_ = client::join(plan_, roles_, others);
+    });
+    if (!joined) return false;
     outlet_ = std::make_unique<outlet_of_client>(*client_);
     outlet_of_process = outlet_.get();
     if (!stage_hdf5_files(*client_, roles_.server_of(rank_) != no_server, is_reporter_) && is_reporter_)
       say("stage the program's output: liblull-hdf5.so is not preloaded; start the program by `lull stage`");
-  } catch (const std::exception& problem) {
+    return true;
+  } catch (const std::exception& problem) {  // the others count on this process from here on
     say(problem.what());
+    return true;
   }
 
   shared_files* files() noexcept override { return client_ ? &client_->shared() : nullptr; }
@@ -138,7 +152,34 @@ class staging_of_program final : public staging {
   void end_own_calls() noexcept override { exit_own_calls(); }
 
   void leave(exchange& clients) noexcept override try {
-    if (client_ == nullptr) return;
+    counts mine;
+    try {
+      mine = end();
+    } catch (const std::exception& problem) {  // the others wait for the counts in any case
+      fail(problem.what());
+    }
+    const counts sum = sum_of(clients.all(std::as_bytes(std::span(&mine, 1))));
+    if (is_reporter_) report(sum);
+  } catch (const std::exception& problem) {
+    fail(problem.what());
+  }
+
+ private:
+  // Otherwise ranks would have different roles, and make different calls. All ranks throw, or none.
+  void have_same_plan(exchange& all) const {
+    const std::string mine =
+        fmt::format("{}, {} bytes of buffer, {} bytes/s, {}, {}, {}", name_of(plan_), plan_.buffer_bytes,
+                    plan_.storage_bytes_per_s, plan_.close_waits, plan_.sync_waits, plan_.verify_in);
+    const auto plans = all.all(std::as_bytes(std::span(mine)));
+    const auto other = std::ranges::find_if(plans, [&](const auto& one) { return one != plans[0]; });
+    if (other == plans.end()) return;
+    throw usage_error("stage the program's output",
+                      fmt::format("rank {} has other settings LULL_STAGE... than rank 0", other - plans.begin()),
+                      "start all ranks with the same");
+  }
+
+  // Waits until all of this process's output is written.
+  counts end() {
     outlet_of_process = nullptr;
     const file_counts files = end_staging_hdf5_files();
     if (files.missed) fail("the program has read files of other processes that were not written");
@@ -153,20 +194,19 @@ class staging_of_program final : public staging {
     counts mine;
     mine.figures.processes = 1;
     mine.figures.wall_ns = now_ns() - joined_ns_;
-    mine.figures.writing_ns = files.nanoseconds + outlet_->nanoseconds;
     mine.figures.cpu_ns = process_cpu_ns() - joined_cpu_ns_;
+    mine.figures.writing_ns = files.nanoseconds;
     mine.figures.wrote_itself = {files.written_by_program, files.bytes};
-    mine.figures.wrote_itself += outlet_->handed_over;
     mine.figures.others = files.others;
-    mine.created = files.created + static_cast<std::int64_t>(shared_writes) +
-                   static_cast<std::int64_t>(outlet_->handed_over.files);
-    const counts sum = sum_of(clients.all(std::as_bytes(std::span(&mine, 1))));
-    if (is_reporter_) report(sum);
-  } catch (const std::exception& problem) {
-    fail(problem.what());
+    mine.created = files.created + static_cast<std::int64_t>(shared_writes);
+    if (outlet_) {
+      mine.figures.writing_ns += outlet_->nanoseconds;
+      mine.figures.wrote_itself += outlet_->handed_over;
+      mine.created += static_cast<std::int64_t>(outlet_->handed_over.files);
+    }
+    return mine;
   }
 
- private:
   // Servers print the cost of their clients' output.
   void report(const counts& sum) const {
     if (sum.created == 0)
@@ -195,9 +235,8 @@ class staging_of_program final : public staging {
 
 lull::stage::outlet* lull_stage_outlet() noexcept { return lull::stage::outlet_of_process; }
 
-lull::stage::staging* lull_stage_begin(lull::stage::exchange& all) noexcept try {
-  return new lull::stage::staging_of_program(all);
-} catch (const std::exception& problem) {
-  if (all.rank() == 0) lull::stage::say(std::string(problem.what()) + "; the program writes its output itself");
-  return nullptr;
+lull::stage::staging* lull_stage_begin(lull::stage::exchange& all) noexcept {
+  lull::stage::staging* made = nullptr;
+  const auto begin = [&made](lull::stage::exchange& others) { made = new lull::stage::staging_of_program(others); };
+  return lull::stage::agreed_exchange(all, lull::stage::writes_itself).together(begin) ? made : nullptr;
 }

@@ -3,7 +3,7 @@
 //
 //   staging = lull_stage_begin(all)      after the program's MPI has begun; null: nothing to do, the reason is printed
 //   staging->is_server()  →  exit code = staging->serve(all)
-//   otherwise             →  staging->join(all), and when the program ends its MPI, staging->leave(clients)
+//   otherwise             →  staging->join(all), and if true, when the program ends its MPI, staging->leave(clients)
 //
 // Between join() and leave() the files that the program writes by HDF5 are handed over (hdf5_files.hpp), and what it
 // writes by MPI-IO (mpi/files/), through files().
@@ -16,18 +16,23 @@
 
 namespace lull::stage {
 
-// Instead of an exit code: the server has not started, and its clients may wait for it without end. The reason is
-// printed.
+// Instead of an exit code: the server has failed while it served. The reason is printed.
 inline constexpr int cannot_serve = -1;
+
+// What follows when one of the ranks cannot take part: none does, and the program's MPI_COMM_WORLD stays as it is then.
+inline constexpr auto writes_itself = "the program writes its output itself";
 
 class staging {
  public:
   virtual ~staging() = default;
   [[nodiscard]] virtual bool sets_aside() const = 0;  // there are servers
   [[nodiscard]] virtual bool is_server() const = 0;   // this process is one
-  // Collective over all processes, each calling one of the two. No exception leaves them.
-  [[nodiscard]] virtual int serve(exchange& all) noexcept = 0;  // an exit code, or cannot_serve
-  virtual void join(exchange& all) noexcept = 0;
+  // Collective over all processes, each calling one of the two. No exception leaves them. If one process cannot take
+  // part, none does, after a line.
+  [[nodiscard]] virtual int serve(exchange& all) noexcept = 0;  // an exit code, also in this case, or cannot_serve
+  [[nodiscard]] virtual bool join(exchange& all) noexcept = 0;
+  // Whether servers are to write the files that several processes write together.
+  [[nodiscard]] virtual bool shares_files() const = 0;
   // Files that several processes write together, from join() to leave(); null: no servers write them.
   [[nodiscard]] virtual shared_files* files() noexcept = 0;
   // Waits until a file that a single process wrote, by HDF5, is in its place.
@@ -42,5 +47,5 @@ class staging {
 
 }  // namespace lull::stage
 
-// Collective.
+// Collective: null on all processes, or on none.
 extern "C" [[gnu::visibility("default")]] lull::stage::staging* lull_stage_begin(lull::stage::exchange& all) noexcept;

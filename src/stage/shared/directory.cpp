@@ -86,17 +86,20 @@ std::shared_ptr<directory> directory::of_node(std::size_t buffer_bytes, const ro
   });
   const int server = all.server_of(others.rank());
   std::shared_ptr<directory> made;
+  std::string problem = shared.problem;
   if (shared.pages) try {
       made = std::make_shared<directory>(std::move(shared.pages), shared.ranks.size(), arena,
                                          position_in(shared.ranks, others.rank()),
                                          server == no_server ? no_server : position_in(shared.ranks, server), among);
-    } catch (const error&) {  // then nobody has one
+    } catch (const error&) {
+      problem = error("share files that several processes write",
+                      "this process cannot map " + std::to_string(shared.ranks.size() * arena) +
+                          " bytes, the buffers of all processes of the node",
+                      "lower LULL_STAGE_BUFFER or raise the limit of its memory (ulimit -v)")
+                    .what();
     }
-  const std::byte has_it{made ? std::uint8_t{1} : std::uint8_t{0}};
-  const auto have_it = others.all({&has_it, 1});
-  const bool all_have =
-      std::ranges::all_of(have_it, [](const auto& one) { return !one.empty() && one[0] == std::byte{1}; });
-  return all_have ? made : nullptr;
+  return all_could(others, problem, "the program writes by itself the files that several processes write") ? made
+                                                                                                           : nullptr;
 }
 
 directory::directory(descriptor pages, std::size_t processes, std::size_t arena_bytes, int position, int server,

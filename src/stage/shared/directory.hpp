@@ -111,7 +111,8 @@ class directory {
  public:
   static constexpr std::size_t most_files = 256, most_entries = 4096, most_processes = 1024;
 
-  // Collective over all processes. Null if the memory could not be shared.
+  // Collective over all processes. Null on all of them if one could not share the memory, after a line. Throws
+  // lull::error if the processes could not be connected, perhaps not on all of them.
   [[nodiscard]] static std::shared_ptr<directory> of_node(std::size_t buffer_bytes, const roles& all, exchange& others);
   // For tests: `processes` of one node, whose arenas have `arena_bytes`. Throws lull::error.
   [[nodiscard]] static descriptor new_pages(std::size_t processes, std::size_t arena_bytes);

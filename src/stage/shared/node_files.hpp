@@ -82,7 +82,8 @@ class node_files final : public shared_files {
   std::optional<arena> arena_;
   std::size_t allocated_ = 0;  // bytes of the arena
   client_figures figures_;
-  std::mutex asking_;  // one request of a process at a time
+  std::uint64_t own_calls_ = 0;  // writes that the MPI library carried out
+  std::mutex asking_;            // one request of a process at a time
   stand_in lost_servers_;
 };
 

@@ -1,4 +1,4 @@
-lull_unit_test(stage stage/blocks_handed_over_test.cpp stage/blocks_test.cpp stage/choice_test.cpp stage/claim_test.cpp
+lull_unit_test(stage stage/agreed_exchange_test.cpp stage/blocks_handed_over_test.cpp stage/blocks_test.cpp stage/choice_test.cpp stage/claim_test.cpp
                stage/description_test.cpp stage/figures_test.cpp stage/gathering_test.cpp stage/handing_over_test.cpp
                stage/idle_frequency_test.cpp stage/plan_test.cpp stage/progress_test.cpp stage/relay_test.cpp stage/roles_test.cpp stage/shared_files_test.cpp stage/files_of_nodes_test.cpp
                stage/storage_limit_test.cpp stage/verification_test.cpp stage/whole_file_test.cpp ${PROJECT_SOURCE_DIR}/src/stage/programs/relay.cpp)

@@ -1,13 +1,11 @@
 #include "stage/shared/nodes/node_link.hpp"
 
-#include <fmt/core.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -31,7 +29,8 @@ constexpr int calls_of_post = 2;                        // collective ones, of i
 class some_of final : public exchange {
  public:
   some_of(exchange& all, std::vector<int> ranks) : all_(all), ranks_(std::move(ranks)) {}
-  ~some_of() override {
+  // After a failure, too.
+  void complete() {
     for (; calls_ < calls_of_post; ++calls_) (void)all_.all({});
   }
 
@@ -182,22 +181,17 @@ shared_output share_output(const plan& wanted, const roles& all, exchange& other
   const std::vector<int> links = ranks_of_links(nodes_by_rank(others), all);
   if (links.size() <= 1 || !made.of) return made;
   std::string problem;
-  {
-    some_of among(others, links);
-    if (std::ranges::find(links, others.rank()) != links.end()) try {
-        made.link = std::make_unique<node_link>(made.of, among, storage);
-        made.link->start();
-      } catch (const std::exception& why) {
-        problem = why.what();
-        made.link.reset();
-      }
-  }
-  const auto problems = others.all(std::as_bytes(std::span(problem)));
-  const auto failed = std::ranges::find_if(problems, [](const auto& one) { return !one.empty(); });
-  if (failed == problems.end()) return made;
-  if (others.rank() == links.front())
-    fmt::print(stderr, "lull: stage files that processes of several nodes write: {}; the program writes them itself\n",
-               std::string_view(reinterpret_cast<const char*>(failed->data()), failed->size()));
+  some_of among(others, links);
+  if (std::ranges::find(links, others.rank()) != links.end()) try {
+      made.link = std::make_unique<node_link>(made.of, among, storage);
+      made.link->start();
+    } catch (const std::exception& why) {
+      problem = why.what();
+      made.link.reset();
+    }
+  among.complete();
+  if (all_could(others, problem, "the program writes by itself the files that processes of several nodes write"))
+    return made;
   return {};
 }
 
