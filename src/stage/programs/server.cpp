@@ -20,6 +20,9 @@ int main(int count, char** arguments) {
   constexpr int socket = 3;
   int code = cannot_serve;
   signal(SIGPIPE, SIG_IGN);  // stderr may be closed before this process ends
+  // Some batch systems and service managers send these to all processes of a job some time before they kill them. This
+  // process ends when its clients have ended, and what they handed over is written.
+  for (const int one : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU}) signal(one, SIG_IGN);
   if (count > 1 && std::string_view(arguments[1]) == "keep")
     return keep_files(lull::descriptor(socket), plan_of_settings().sync) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   try {

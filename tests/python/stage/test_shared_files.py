@@ -237,6 +237,35 @@ def test_what_was_handed_over_survives_a_process(mpi: MpiLibrary, tmp_path: Path
         assert written == plain.file[: 3 * 2 * 64 * 1024]
 
 
+@each_library
+def test_before_a_job_is_killed_the_server_writes_what_was_handed_over(
+    mpi: MpiLibrary, tmp_path: Path, built: Path
+) -> None:
+    """As at a time limit: SIGTERM to all processes of a job, and SIGKILL when the server has ended."""
+    what = program(mpi, built, "shared_steps")
+    plain = run(mpi, tmp_path / "plain", 2, what, "64", "4")
+    with job_that_waits(mpi, tmp_path / "staged", 3, what, {}) as job:
+        for process in [*job.servers(1), *processes_with(str(tmp_path / "staged"), name="shared_steps")]:
+            os.kill(process, signal.SIGTERM)
+        job.ended()
+    assert job.returncode != 0
+    assert (tmp_path / "staged" / "file").read_bytes() == plain.file[: 3 * 2 * 64 * 1024]
+
+
+@each_library
+def test_a_job_that_is_killed_at_once_leaves_bytes_of_the_program_or_holes(
+    mpi: MpiLibrary, tmp_path: Path, built: Path
+) -> None:
+    what = program(mpi, built, "shared_steps")
+    plain = run(mpi, tmp_path / "plain", 2, what, "64", "4")
+    with job_that_waits(mpi, tmp_path / "staged", 3, what, {}) as job:
+        for process in [*job.servers(1), *processes_with(str(tmp_path / "staged"), name="shared_steps")]:
+            os.kill(process, signal.SIGKILL)
+        job.ended()
+    written = (tmp_path / "staged" / "file").read_bytes()
+    assert all(got in (0, right) for got, right in zip(written, plain.file, strict=False))
+
+
 def test_a_byte_that_was_changed_meanwhile_ends_the_job_with_an_error(tmp_path: Path, built: Path) -> None:
     mpi = LIBRARIES[0]
     if mpi.missing:
