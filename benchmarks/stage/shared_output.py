@@ -2,7 +2,7 @@
 
 Four ranks write 8 steps of 16 MiB on a storage of 64 MiB/s; plain runs pass the same limit (time partitioning). One
 more rank is the server, or one on each of two emulated nodes. On two cores, computing is a pause. Small steps are 16 of
-1 MiB, without a limit.
+1 MiB, without a limit. What --verify costs is the ratio of whole runs, with it over without.
 """
 
 from __future__ import annotations
@@ -53,7 +53,15 @@ def compiled(folder: Path) -> tuple[Path, bool]:
 
 
 def cost(
-    program: Path, is_staged: bool, pattern: str, kib: int, steps: int, pause_ms: int, limit: str, nodes: int = 1
+    program: Path,
+    is_staged: bool,
+    pattern: str,
+    kib: int,
+    steps: int,
+    pause_ms: int,
+    limit: str,
+    nodes: int = 1,
+    verifies: bool = False,
 ) -> Cost:
     """One run with a new file."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/var/tmp")) as folder:
@@ -62,6 +70,10 @@ def cost(
         stage = [sys.executable, "-m", "lull", "stage", "--approach", approach, "--figures", str(figures)]
         words = [str(program), f"{folder}/file", pattern, str(kib), str(steps), str(pause_ms)]
         command = [*(stage if limit or is_staged else []), *(["--storage-limit", limit] if limit else [])]
+        if verifies:
+            sums = Path(folder) / "sums"
+            sums.mkdir()
+            command += ["--verify", str(sums)]
         command += ["--"] if command else []
         command += [str(of_open_mpi("mpirun")), "-n", str(ranks), *words]
         begin = time.monotonic()
@@ -106,6 +118,16 @@ def shared_output(folder: Path, rounds: int) -> dict[str, list[float]]:
         print(f"{'strided, two nodes':<24}{plain.in_output:>10.3f}{staged.in_output:>10.3f}{ratio:>8.3f}", flush=True)
         plain, staged = (cost(program, is_staged, "contiguous", 256, 16, 50, "") for is_staged in (False, True))
         keep("shared_small_steps_over_plain", staged.in_output / plain.in_output)
+        for suffix, limit in {"": LIMIT, "_no_limit": ""}.items():
+            without, verified = (
+                cost(program, True, "contiguous", 4096, 8, 300, limit, verifies=verifies) for verifies in (False, True)
+            )
+            keep(f"shared_verified_over_not{suffix}", verified.run / without.run)
+            print(
+                f"{'the run, verified' + suffix.replace('_', ' '):<24}{without.run:>10.3f}{verified.run:>10.3f}"
+                f"{verified.run / without.run:>8.3f}",
+                flush=True,
+            )
         ratio = staged.in_output / plain.in_output
         print(
             f"{'small steps, no limit':<24}{plain.in_output:>10.3f}{staged.in_output:>10.3f}{ratio:>8.3f}", flush=True
