@@ -71,16 +71,26 @@ def drawing() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Plot:
-    """A drawn figure, its description in words, and the tips of its marks."""
+    """A drawn figure, its description in words, and the tips of its marks.
+
+    A figure is laid out once, and each SVG text is made once: pages and files show the same plots.
+    """
 
     figure: Figure
     description: str
     tips: list[str] = field(default_factory=list)
+    _texts: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def svg(self, ident: str) -> str:
         """The plot as SVG text; see `text_of`. Marks with a tip can be reached with the keyboard."""
+        if ident not in self._texts:
+            self._texts[ident] = self._svg(ident)
+        return self._texts[ident]
+
+    def _svg(self, ident: str) -> str:
         with drawing():
             text = text_of(self.figure, ident, self.description)
+            self.figure.set_layout_engine("none")  # keeps the layout
         for place, words in enumerate(self.tips):
             tip = html.escape(words, quote=True)
             opened = f'<g id="{ident}-tip-{place}" class="tip" tabindex="0" role="img" aria-label="{tip}">'
