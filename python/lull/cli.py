@@ -24,17 +24,19 @@ from lull.base.streams import configure_streams, give_up_output
 CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # a stream, not a file of ours
 
 # The groups in which help lists the subcommands. Each subcommand is the click command of its name in the module of its
-# name in `lull.commands`. The module is imported only when the subcommand is called or listed.
-SITE: Final = ("jobs", "collect", "ship")  # their modules are in `lull.commands.site`
+# name in `lull.commands`, or in the folder of its group. The module is imported only when the subcommand is called or
+# listed.
 GROUPS: Final = {
     "Measure": ("measure", "trace", "top", "sources", "doctor"),
     "Look": ("show", "list", "compare", "report", "export"),
     "Run": ("run", "attach", "stage", "join", "hosts", "apps"),
     "Model": ("calibrate", "advise", "predict", "simulate", "topology"),
     "Experiment": ("study",),
-    "Every job of a site": SITE,
+    "Every job of a site": ("jobs", "collect", "ship"),
     "Set up": ("settings", "schema", "record", "completion"),
 }
+FOLDERS: Final = {"Every job of a site": "site", "Set up": "setup"}
+FOLDER_OF: Final = {name: folder for group, folder in FOLDERS.items() for name in GROUPS[group]}
 COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 LONGEST: Final = max(map(len, COMMANDS))
 PASS_ON: Final = frozenset(("measure", "trace record", "run", "attach", "stage", "hosts"))  # a program's exit code
@@ -51,8 +53,7 @@ class LazyGroup(click.Group):
         """The subcommand `cmd_name`, or None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        folder = "site." if cmd_name in SITE else ""
-        module = importlib.import_module(f"lull.commands.{folder}{cmd_name}")
+        module = importlib.import_module(".".join(filter(None, ("lull.commands", FOLDER_OF.get(cmd_name), cmd_name))))
         command = getattr(module, cmd_name, None) or getattr(module, f"{cmd_name}_")  # list_, not to hide Python's list
         assert isinstance(command, click.Command)
         return command

@@ -1,0 +1,1 @@
+"""The commands that show and change how Lull is set up."""
