@@ -235,8 +235,10 @@ class staging_of_program final : public staging {
 
 lull::stage::outlet* lull_stage_outlet() noexcept { return lull::stage::outlet_of_process; }
 
-lull::stage::staging* lull_stage_begin(lull::stage::exchange& all) noexcept {
-  lull::stage::staging* made = nullptr;
-  const auto begin = [&made](lull::stage::exchange& others) { made = new lull::stage::staging_of_program(others); };
-  return lull::stage::agreed_exchange(all, lull::stage::writes_itself).together(begin) ? made : nullptr;
+lull::stage::staging* lull_stage_begin(lull::stage::exchange& all) {
+  std::unique_ptr<lull::stage::staging> made;
+  const auto begin = [&made](lull::stage::exchange& others) {
+    made = std::make_unique<lull::stage::staging_of_program>(others);
+  };
+  return lull::stage::agreed_exchange(all, lull::stage::writes_itself).together(begin) ? made.release() : nullptr;
 }

@@ -47,5 +47,5 @@ class staging {
 
 }  // namespace lull::stage
 
-// Collective: null on all processes, or on none.
-extern "C" [[gnu::visibility("default")]] lull::stage::staging* lull_stage_begin(lull::stage::exchange& all) noexcept;
+// Collective: null on all processes, or on none. Throws what the exchange itself throws.
+extern "C" [[gnu::visibility("default")]] lull::stage::staging* lull_stage_begin(lull::stage::exchange& all);
