@@ -140,11 +140,10 @@ def test_what_is_no_file_is_refused_and_does_not_block(tmp_path: Path) -> None:
         read_configuration({"LULL_CONFIG": str(tmp_path / "none")})
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root can read every file")
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "closed").touch(0)
-    with pytest.raises(LullError, match="closed: Permission denied"):
-        read_configuration({"LULL_CONFIG": str(tmp_path / "closed")})
+    (tmp_path / "loop").symlink_to("loop")  # root, too, cannot open it
+    with pytest.raises(LullError, match=r"loop: .*symbolic links"):
+        read_configuration({"LULL_CONFIG": str(tmp_path / "loop")})
 
 
 def test_the_check_of_a_value_leaves_the_environment_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
