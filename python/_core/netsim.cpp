@@ -368,6 +368,7 @@ void bind_results(nb::module_& m) {
           "message_latency", [](const job_result& j) -> const histogram& { return j.message_latency; },
           nb::rv_policy::reference_internal)
       .def_prop_ro("iteration_ends_ps", column(&job_result::iteration_ends))
+      .def_prop_ro("run_ends_ps", column(&job_result::run_ends))
       .def_prop_ro("time", [](const job_result& j) { return j.time; })
       .def_ro("memory_messages", &job_result::memory_messages)
       .def_ro("memory_bytes", &job_result::memory_bytes)

@@ -350,6 +350,7 @@ class SimulatedJob:
     bytes: int
     message_latency: LatencyHistogram
     iteration_ends_ps: NDArray[np.int64]
+    run_ends_ps: NDArray[np.int64]  # of programs: when the last process ended each run
     time: ProcessTime | None  # for programs
     memory_messages: int  # messages within a node, not included in `messages`
     memory_bytes: int

@@ -86,7 +86,10 @@ struct simulation {
   std::vector<power_parameters> savings = {};
   [[nodiscard]] std::vector<link_policy> saving_policies() const;
   std::vector<job> jobs;
-  unsigned threads = 1;     // that simulate traffic patterns together, at most; programs take one. Same result
+  unsigned threads = 1;  // that simulate traffic patterns together, at most; programs take one. Same result
+  // Programs run again and again until each has ended a run; the simulation ends then, at the end of a window of the
+  // event queue.
+  bool together = false;
   picoseconds end = never;  // of simulated time
   picoseconds warmup = 0;   // messages created earlier are simulated, but not counted in latencies
 };
@@ -134,6 +137,8 @@ struct job_result {
   histogram message_latency;  // from creation to delivery of the last byte
   // Of closed loops and programs: when the last process ended each iteration that all have ended.
   std::vector<picoseconds> iteration_ends = {};
+  // Of programs: when the last process ended each run that all have ended.
+  std::vector<picoseconds> run_ends = {};
   // Of programs only.
   std::optional<process_time> time = {};
   std::uint64_t memory_messages = 0;  // between processes on a node; not included in `messages`

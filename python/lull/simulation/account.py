@@ -93,13 +93,16 @@ class JobAccount(Model):
     started_s: float  # simulated time of its start
     ended_s: float  # simulated time of its end
     finished: bool  # false: cut off by `end`, after the given run time
-    run_time_s: float  # from start to end
+    run_time_s: float  # from start to end; of a job that ran together with others, the mean time of a run
     active_run_time_s: float | None  # with links always active; null if not simulated
     slowdown: float | None  # run time over active run time, minus 1
     messages: int  # messages between nodes
     bytes: int  # bytes of these messages
     message_latency: LatencyAccount | None  # from send to delivery; null without messages
     iterations: int = 0  # finished by all processes; 0 for jobs without iterations
+    runs: int = 0  # whole runs of a program, finished by all processes
+    together: bool = False  # it ran again and again until every program had ended a run
+    run_ends_s: list[float] = Field(default=[])  # of jobs that ran together: simulated time of the end of each run
     time: TimeAccount | None = None  # for programs
     memory_messages: int = 0  # messages within a node, not included in messages
     memory_bytes: int = 0  # bytes of these
@@ -321,6 +324,9 @@ def _job(of: JobResult) -> JobAccount:
         bytes=of.bytes,
         message_latency=_latency(of.latency),
         iterations=len(of.iteration_ends_s),
+        runs=of.runs,
+        together=of.together,
+        run_ends_s=[float(end) for end in of.run_ends_s] if of.together else [],
         time=_time(of.time),
         memory_messages=of.memory_messages,
         memory_bytes=of.memory_bytes,

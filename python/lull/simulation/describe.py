@@ -90,7 +90,7 @@ def jobs_table(result: Result) -> Table:
 
 def time_table(result: Result) -> Table:
     """Time by activity: a row for each program, with means over its processes."""
-    columns: Columns = ["program", "iterations", "computing", "sending", "waiting", "messages in memory"]
+    columns: Columns = ["program", "runs", "iterations", "computing", "sending", "waiting", "messages in memory"]
     rows = []
     for job in result.jobs:
         if job.time is not None:
@@ -99,7 +99,7 @@ def time_table(result: Result) -> Table:
                 Cell(f"{formatting.si(part, 's')} ({formatting.percent(job.time.share(part))})", part) for part in parts
             ]
             iterations = cells.count(len(job.iteration_ends_s))
-            rows.append(row(job.name, iterations, *shown, cells.count(job.memory_messages)))
+            rows.append(row(job.name, cells.count(job.runs), iterations, *shown, cells.count(job.memory_messages)))
     return table(columns, rows)
 
 

@@ -72,10 +72,7 @@ def run(description: Description, asked: str, *, progress: Progress | None = Non
         return _run_once(description, placed, nodes, description.mode, progress)
     result = _run_once(without_savings(description, asked), placed, nodes, description.mode, progress)
     result = replace(result, description=description.content, savings=active.savings)
-    jobs = tuple(
-        replace(job, active_run_time_s=other.run_time_s) if job.finished and other.finished else job
-        for job, other in zip(result.jobs, active.jobs, strict=True)
-    )
+    jobs = tuple(job.compared_with(other) for job, other in zip(result.jobs, active.jobs, strict=True))
     return replace(result, jobs=jobs, active=active)
 
 
@@ -131,6 +128,8 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
             bytes=job.bytes,
             latency=latency_of(job.message_latency),
             iteration_ends_s=np.asarray(job.iteration_ends_ps, dtype=np.float64) / PICOSECONDS,
+            run_ends_s=np.asarray(job.run_ends_ps, dtype=np.float64) / PICOSECONDS,
+            together=bool(description.content["together"]) and job.time is not None,
             time=_time(job.time, len(processes)),
             memory_messages=job.memory_messages,
             memory_bytes=job.memory_bytes,

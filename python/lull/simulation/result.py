@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,17 +107,28 @@ class JobResult:
     memory_messages: int = 0  # messages within a node, not included in `messages`
     memory_bytes: int = 0
     remarks: tuple[str, ...] = ()  # what a reader must know
+    run_ends_s: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # of programs: of each whole run
+    together: bool = False  # it ran again and again until every program had ended a run
     active_run_time_s: float | None = None  # with links always active; None if not simulated
+    slowdown: float | None = None  # against the same job with active links: 0.03 is 3 %; None if not simulated
 
     @property
     def run_time_s(self) -> float:
-        """Time from the start of the job to its last message."""
+        """Time from the start of the job to its last message; of jobs that ran together, the mean time of a run."""
+        if self.together and self.runs:
+            return float(self.run_ends_s[-1] - self.started_s) / self.runs
         return self.ended_s - self.started_s
 
     @property
-    def slowdown(self) -> float | None:
-        """How much longer than with active links, as a share: 0.03 is 3 %. None if one of the two is unknown."""
-        return None if not self.active_run_time_s else self.run_time_s / self.active_run_time_s - 1
+    def runs(self) -> int:
+        """Whole runs of a program."""
+        return len(self.run_ends_s)
+
+    def compared_with(self, active: JobResult) -> JobResult:
+        """This job with its slowdown against the same job with links always active."""
+        if not (self.finished and active.finished):
+            return self
+        return replace(self, active_run_time_s=active.run_time_s, slowdown=slowdown_between(self, active))
 
 
 @dataclass(frozen=True)
@@ -178,6 +190,39 @@ class Result:
     def link_use(self) -> NDArray[np.float64]:
         """Share of time in which each link transmits, at its rate at that time."""
         return np.asarray(self.links.busy_s / self.simulated_s if self.simulated_s > 0 else self.links.busy_s)
+
+
+class TimedJob(Protocol):
+    """How long a job took."""
+
+    @property
+    def started_s(self) -> float:
+        """When it began."""
+
+    @property
+    def run_time_s(self) -> float:
+        """See JobResult."""
+
+    @property
+    def run_ends_s(self) -> Sequence[float] | NDArray[np.float64]:
+        """See JobResult."""
+
+    @property
+    def together(self) -> bool:
+        """See JobResult."""
+
+
+def slowdown_between(job: TimedJob, active: TimedJob) -> float | None:
+    """How much longer `job` takes than the same job with links always active, as a share.
+
+    Jobs that run together end different numbers of runs; the time of as many runs as both have ended is compared.
+    """
+    runs = min(len(job.run_ends_s), len(active.run_ends_s))
+    if job.together and runs:
+        taken, least = (float(of.run_ends_s[runs - 1]) - of.started_s for of in (job, active))
+    else:
+        taken, least = job.run_time_s, active.run_time_s
+    return taken / least - 1 if least > 0 else None
 
 
 def power_of(links: Links, chosen: NDArray[np.bool_], seconds: float, shares: dict[str, float]) -> Power:

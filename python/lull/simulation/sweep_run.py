@@ -28,6 +28,7 @@ from lull.experiment.state import ExperimentState
 from lull.present.runs_progress import RunsProgress
 from lull.simulation import simulation_record
 from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
+from lull.simulation.result import slowdown_between
 from lull.simulation.sweep import Sweep, SweepPoint, in_words
 from lull.simulation.task import Task, TaskResult
 from lull.simulation.workers import Workers
@@ -134,8 +135,8 @@ def against(file: SimulationFile, active: SimulationFile) -> RepeatAccount:
         if not (job.finished and same.finished):
             jobs.append(job)
             continue
-        slowdown = job.run_time_s / same.run_time_s - 1 if same.run_time_s else None
-        jobs.append(job.model_copy(update={"active_run_time_s": same.run_time_s, "slowdown": slowdown}))
+        update = {"active_run_time_s": same.run_time_s, "slowdown": slowdown_between(job, same)}
+        jobs.append(job.model_copy(update=update))
     found = [job.slowdown for job in jobs if job.slowdown is not None]
     return one.model_copy(
         update={

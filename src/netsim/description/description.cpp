@@ -274,6 +274,7 @@ description read_description(const value& content, const std::string& asked) {
   s.seed = static_cast<std::uint64_t>(from.whole("seed"));
   if (from.has("end")) s.end = from.whole("end");
   s.warmup = from.whole("warmup");
+  s.together = from.flag("together");
   if (from.has("threads")) s.threads = static_cast<unsigned>(from.whole("threads"));
   d.network = read_network_choice(*find(*given, "topology"), top.in("topology"));
   s.topology = d.network.name;
@@ -330,6 +331,8 @@ description read_description(const value& content, const std::string& asked) {
       at.mistake("messages", "is 0, but end is not set", "set end, or a number of messages");
   }
   d.content.emplace_back("jobs", std::move(written_jobs));
+  if (s.together && std::ranges::none_of(s.jobs, [](const job& j) { return find_workload(j.pattern).is_program; }))
+    top.mistake("together", "is true, but no job is a program", "leave it out, or set end");
   if (s.end != never && s.warmup >= s.end) top.mistake("warmup", "is not before end", "make it shorter");
   return d;
 }

@@ -56,23 +56,29 @@ key delay(const char* name, value by_default, const char* meaning) {
 }
 
 std::vector<key> keys_above_all() {
-  return {{.name = "seed",
-           .meaning = "seed of all random numbers; the same seed gives exactly the same result",
-           .by_default = 1,
-           .most = 0x1p63},  // the range of std::int64_t
-          {.name = "end",
-           .meaning = "simulated time at which the simulation stops",
-           .of = kind::time,
-           .otherwise = "when everything is complete",
-           .most = longest_time,
-           .above_least = true},
-          delay("warmup", 0, "messages created before this time are simulated, but their latencies are not counted"),
-          {.name = "threads",
-           .meaning = "number of threads that simulate traffic patterns together, with the same result; a simulation "
-                      "with a program uses one",
-           .otherwise = "1",
-           .least = 1,
-           .most = most_parts}};
+  return {
+      {.name = "seed",
+       .meaning = "seed of all random numbers; the same seed gives exactly the same result",
+       .by_default = 1,
+       .most = 0x1p63},  // the range of std::int64_t
+      {.name = "end",
+       .meaning = "simulated time at which the simulation stops",
+       .of = kind::time,
+       .otherwise = "when everything is complete",
+       .most = longest_time,
+       .above_least = true},
+      delay("warmup", 0, "messages created before this time are simulated, but their latencies are not counted"),
+      {.name = "together",
+       .meaning = "true: programs run again and again until each has ended a run, and the simulation ends then; all "
+                  "of them use the network until its end",
+       .of = kind::boolean,
+       .by_default = false},
+      {.name = "threads",
+       .meaning = "number of threads that simulate traffic patterns together, with the same result; a simulation "
+                  "with a program uses one",
+       .otherwise = "1",
+       .least = 1,
+       .most = most_parts}};
 }
 
 std::vector<key> topology_keys() {

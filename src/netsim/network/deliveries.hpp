@@ -76,7 +76,8 @@ class deliveries {
 
   [[nodiscard]] std::uint64_t messages_done() const { return messages_; }
 
-  [[nodiscard]] result counted(const traffic& by) const {
+  // After a run that ended no later than `end`; `never`: when all was done.
+  [[nodiscard]] result counted(const traffic& by, picoseconds end) const {
     result r;
     r.packets = delivered_;
     r.packets_injected = injected_;
@@ -94,7 +95,7 @@ class deliveries {
                         .messages = j.messages,
                         .bytes = j.bytes,
                         .message_latency = j.latency.counted()});
-      by.add_to(r.jobs.back(), i, asked_.end);
+      by.add_to(r.jobs.back(), i, end);
     }
     return r;
   }

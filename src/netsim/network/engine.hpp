@@ -43,6 +43,7 @@ class parts_of {
   void alone(const progress& shown);
   void together(const progress& shown, std::vector<double>& cpu);  // fills in the CPU time of each thread
   void show(const Model& part, std::uint64_t events, std::uint64_t messages, const progress& shown);
+  [[nodiscard]] bool are_over();
   void report_if_stuck() const;
   [[nodiscard]] result outcome();
 
@@ -50,9 +51,11 @@ class parts_of {
   shared_network<T> shared_;
   std::vector<std::unique_ptr<Model>> parts_;
   bool stopped_ = false;  // by `shown`
+  bool over_ = false;     // together: every program has ended a run
   // For the thread that calls it.
   std::uint64_t look_at_ = 0;  // the number of events at which to read the clock
   unsigned windows_ = 0;
+  std::uint64_t windows_together_ = 0;
   clock::time_point show_at_ = clock::now() + std::chrono::milliseconds(100);
 };
 
@@ -67,7 +70,7 @@ result parts_of<Model, T>::run(const progress& shown) {
   } else {
     together(shown, cpu);
   }
-  if (!stopped_ && shared_.asked.end == never) report_if_stuck();
+  if (!stopped_ && !over_ && shared_.asked.end == never) report_if_stuck();
   const std::chrono::duration<double> loop_took = clock::now() - loop_began;
   result r = outcome();
   r.setup_cpu_s = ready - began_;
@@ -80,8 +83,9 @@ template <class Model, topology_shape T>
 void parts_of<Model, T>::alone(const progress& shown) {
   Model& part = *parts_.front();
   part.begin();
-  for (std::int64_t window; !stopped_ && (window = part.wanted()) <= shared_.last_window;) {
+  for (std::int64_t window; !stopped_ && !over_ && (window = part.wanted()) <= shared_.last_window;) {
     part.simulate(window);
+    if (shared_.asked.together) over_ = are_over();
     show(part, part.events(), part.delivered().messages_done(), shown);
   }
 }
@@ -141,6 +145,17 @@ void parts_of<Model, T>::show(const Model& part, std::uint64_t events, std::uint
   stopped_ = !shown({part.window_begin(), events, messages, shared_.jobs.expected()});
 }
 
+// Whether programs that run together have all ended a run. A deadlocked one would keep the others running for ever.
+template <class Model, topology_shape T>
+bool parts_of<Model, T>::are_over() {
+  constexpr std::uint64_t between = 1 << 16U;  // windows
+  if (shared_.jobs.all_have_run()) return true;
+  if (++windows_together_ % between != 0) return false;
+  if (const std::string found = shared_.jobs.deadlock(); !found.empty())
+    throw error("simulate the network", "a program is deadlocked, and would never end a run: " + found);
+  return false;
+}
+
 template <class Model, topology_shape T>
 void parts_of<Model, T>::report_if_stuck() const {
   std::size_t packets = 0;
@@ -159,7 +174,8 @@ result parts_of<Model, T>::outcome() {
   for (std::size_t part = 1; part < parts_.size(); ++part) first.delivered().add(parts_[part]->delivered());
   const network_state& links = shared_.links;
   const simulation& asked = shared_.asked;
-  result r = first.delivered().counted(shared_.jobs);
+  const picoseconds at = over_ ? first.window_begin() + first.window_length() : asked.end;
+  result r = first.delivered().counted(shared_.jobs, at);
   for (const auto& part : parts_) {
     r.events += part->events();
     r.messages_created += part->messages_created();
@@ -169,7 +185,9 @@ result parts_of<Model, T>::outcome() {
   r.virtual_channels = links.channels();
   r.fifo = !Model::has_channels;
   r.window = first.window_length();
-  r.ended = stopped_ ? first.window_begin() : asked.end != never ? asked.end : first.delivered().last;
+  r.ended = stopped_ ? first.window_begin() : at != never ? at : first.delivered().last;
+  if (over_)
+    for (job_result& j : r.jobs) j.ended = r.ended;
   r.policy = first.policy();
   r.links.reserve(links.count());
   for (link_id link = 0; link < links.count(); ++link) {

@@ -47,6 +47,12 @@ std::string traffic::who_waits() const {
   return text;
 }
 
+std::string traffic::deadlock() const {
+  for (std::size_t i = 0; i < jobs_.size(); ++i)
+    if (jobs_[i]->at_a_stand()) return fmt::format("in {}, {}", names_[i], jobs_[i]->who_waits());
+  return "";
+}
+
 std::uint64_t traffic::waiting() const {
   std::uint64_t sum = 0;
   for (const auto& job : jobs_) sum += job->waiting();

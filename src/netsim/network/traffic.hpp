@@ -1,6 +1,7 @@
 // The jobs of a simulation on their nodes: forwards what the network requests from a node, or reports to it, to the
 // process that runs there. Threads may call for different nodes at the same time if no job is a program.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,6 +19,13 @@ class traffic {
   [[nodiscard]] std::uint64_t expected() const;  // messages in total; 0: unknown
   // The number of processes that still wait.
   [[nodiscard]] std::uint64_t waiting() const;
+  // Whether every program has ended a run. Cheap: called in every window.
+  [[nodiscard]] bool all_have_run() {
+    while (have_run_ < jobs_.size() && jobs_[have_run_]->has_run()) ++have_run_;
+    return have_run_ == jobs_.size();
+  }
+  // Names, in words for one line, which processes of a deadlocked program wait for what; empty if there is none.
+  [[nodiscard]] std::string deadlock() const;
   // Names some of them, in words for one line; empty if they cannot be named.
   [[nodiscard]] std::string who_waits() const;
   // Adds to the result what the workload of a job knows of it.
@@ -42,6 +50,7 @@ class traffic {
   std::vector<std::unique_ptr<workload>> jobs_;
   std::vector<std::string> names_;   // of the jobs
   std::vector<process*> processes_;  // by node
+  std::size_t have_run_ = 0;         // of jobs_, from the first on
   std::unique_ptr<process> idle_;    // for nodes without a job
 };
 

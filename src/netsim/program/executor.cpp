@@ -221,7 +221,8 @@ bool executor::end(std::uint32_t number, picoseconds now) {
   activity& a = program_;
   if (!told_iterations_) run_.iteration_ended(iterations_++, now);
   told_iterations_ = false;
-  if (++runs_ < run_.options().repeats) {
+  run_.run_ended(runs_++, now);
+  if (runs_ < run_.options().repeats || run_.options().together) {
     a.pending.begin_again();
     run_.messages().forget_changes(rank_, runs_);
     a.todo = run_.what().of(rank_, *this);

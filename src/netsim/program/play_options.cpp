@@ -55,6 +55,7 @@ const std::vector<key>& program_keys() {
 play_options::play_options(const job_setup& setup) {
   const reader from(program_keys(), setup.job().own);
   repeats = from.whole("repeats");
+  together = setup.asked.together;
   compute_scale = from.real("compute_scale");
   eager = static_cast<std::uint64_t>(from.whole("eager"));
   overhead = from.whole("overhead");

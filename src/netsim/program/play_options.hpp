@@ -12,6 +12,7 @@ struct play_options {
   explicit play_options(const job_setup& setup);
 
   std::int64_t repeats;
+  bool together;  // run until all programs have ended a run
   double compute_scale;
   std::uint64_t eager;        // the longest message that is sent without a request, bytes
   picoseconds overhead;       // CPU time of each send and receive

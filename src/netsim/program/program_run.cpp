@@ -44,6 +44,8 @@ program_run::program_run(const job_setup& setup, std::unique_ptr<program> what)
       size_(setup.size()),
       hosts_(setup.size(), host(*this)),
       messages_(setup, options_, hosts_, hosts_by_rank(setup.job().nodes), *this),
+      iteration_ends_(size_),
+      run_ends_(size_),
       running_(setup.size()) {
   const picoseconds start = setup.job().start;
   for (std::uint32_t rank = 0; rank < size_; ++rank) {
@@ -93,15 +95,6 @@ std::uint32_t program_run::root_in_group(const operation& o) const {
   return static_cast<std::uint32_t>(found - members.begin());
 }
 
-void program_run::iteration_ended(std::uint32_t number, picoseconds now) {
-  if (number >= iteration_ends_.size()) {
-    iteration_ends_.resize(number + std::size_t{1});
-    iteration_ended_by_.resize(number + std::size_t{1});
-  }
-  iteration_ends_[number] = std::max(iteration_ends_[number], now);
-  ++iteration_ended_by_[number];
-}
-
 void program_run::process_ended(picoseconds now) {
   --running_;
   ended_ = std::max(ended_, now);
@@ -114,9 +107,8 @@ std::string program_run::who_waits() const {
 }
 
 void program_run::add_to(job_result& result, picoseconds end) const {
-  const auto not_all = std::ranges::find_if(iteration_ended_by_, [&](std::uint32_t by) { return by < size_; });
-  result.iteration_ends.assign(iteration_ends_.begin(),
-                               iteration_ends_.begin() + (not_all - iteration_ended_by_.begin()));
+  result.iteration_ends = iteration_ends_.times();
+  result.run_ends = run_ends_.times();
   result.ended = std::max(result.ended, ended_);
   result.memory_messages = messages_.memory_messages();
   result.memory_bytes = messages_.memory_bytes();
@@ -129,8 +121,7 @@ void program_run::add_to(job_result& result, picoseconds end) const {
   }
   result.remarks = what_->remarks();
   if (running_ > 0) {
-    const bool at_a_stand = messages_.under_way() == 0 && std::ranges::all_of(hosts_, &host::idle);
-    if (at_a_stand) result.remarks.push_back("the processes are deadlocked: " + who_waits());
+    if (at_a_stand()) result.remarks.push_back("the processes are deadlocked: " + who_waits());
     return;
   }
   for (std::string& line : messages_.leftovers()) result.remarks.push_back(std::move(line));

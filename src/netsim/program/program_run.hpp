@@ -24,6 +24,12 @@ class program_run final : public workload, private host::listener, private proto
   [[nodiscard]] process& of(std::uint32_t rank) override { return messages_.host_of(rank); }
   [[nodiscard]] std::optional<std::uint64_t> expected() const override { return std::nullopt; }
   [[nodiscard]] std::uint64_t waiting() const override { return running_; }
+  [[nodiscard]] bool has_run() const override {
+    return run_ends_.of_all() >= static_cast<std::size_t>(options_.repeats);
+  }
+  [[nodiscard]] bool at_a_stand() const override {
+    return running_ > 0 && messages_.under_way() == 0 && std::ranges::all_of(hosts_, &host::idle);
+  }
   [[nodiscard]] std::string who_waits() const override;
   void add_to(job_result& result, picoseconds end) const override;
 
@@ -34,10 +40,36 @@ class program_run final : public workload, private host::listener, private proto
   [[nodiscard]] std::uint32_t size() const { return size_; }
   // The schedule of `rank` in the collective `o`, the next of its group; fills in what its activity must know.
   [[nodiscard]] stream join(std::uint32_t rank, membership& as, const operation& o, activity& joined);
-  void iteration_ended(std::uint32_t number, picoseconds now);
+  void iteration_ended(std::uint32_t number, picoseconds now) { iteration_ends_.add(number, now); }
+  void run_ended(std::uint32_t number, picoseconds now) { run_ends_.add(number, now); }
   void process_ended(picoseconds now);
 
  private:
+  // The ends of numbered parts of the program, each of which every process ends.
+  class common_ends {
+   public:
+    explicit common_ends(std::uint32_t processes) : processes_(processes) {}
+    void add(std::uint32_t number, picoseconds now) {
+      if (number >= last_.size()) {
+        last_.resize(number + std::size_t{1});
+        left_.resize(number + std::size_t{1}, processes_);
+      }
+      last_[number] = std::max(last_[number], now);
+      if (--left_[number] == 0) ++of_all_;  // processes end the parts in order, so all have ended the ones before
+    }
+    // How many parts all processes have ended, and when the last process did.
+    [[nodiscard]] std::size_t of_all() const { return of_all_; }
+    [[nodiscard]] std::vector<picoseconds> times() const {
+      return {last_.begin(), last_.begin() + static_cast<std::ptrdiff_t>(of_all_)};
+    }
+
+   private:
+    std::uint32_t processes_;
+    std::size_t of_all_ = 0;
+    std::vector<picoseconds> last_;    // of the processes that have ended it
+    std::vector<std::uint32_t> left_;  // processes that have yet to end it
+  };
+
   // A collective that some members of its group have yet to begin. The first process to begin determines the number of
   // bytes, and thus the algorithm.
   struct begun_collective {
@@ -81,8 +113,8 @@ class program_run final : public workload, private host::listener, private proto
   protocol messages_;
   std::deque<executor> executors_;                                   // by rank
   std::unordered_map<std::uint64_t, begun_collective> collectives_;  // by context
-  std::vector<picoseconds> iteration_ends_;                          // end of each iteration in the last process
-  std::vector<std::uint32_t> iteration_ended_by_;                    // processes that have ended it, by iteration
+  common_ends iteration_ends_;
+  common_ends run_ends_;
   std::uint64_t running_;
   picoseconds ended_ = 0;  // of the last process
 };

@@ -73,6 +73,10 @@ class workload {
   [[nodiscard]] virtual std::optional<std::uint64_t> expected() const = 0;
   // The number of processes that still wait.
   [[nodiscard]] virtual std::uint64_t waiting() const { return 0; }
+  // Whether all of them have ended a run; traffic patterns have none.
+  [[nodiscard]] virtual bool has_run() const { return true; }
+  // Whether they wait for messages that no process will send.
+  [[nodiscard]] virtual bool at_a_stand() const { return false; }
   // Which of them wait for what, in words for one line; empty if that cannot be said.
   [[nodiscard]] virtual std::string who_waits() const { return ""; }
   // Adds what else is known of the job after the run, which ended no later than `end` (`never`: when all was done).

@@ -98,6 +98,8 @@ MISTAKES = [
     ("seed = true\n" + NET + JOB, "seed is true; it must be a whole number"),
     ("end = 0\n" + NET + JOB, "end is 0; it must be more than 0"),
     ('end = "1 us"\nwarmup = "1 us"\n' + NET + JOB, "warmup is not before end"),
+    ("together = true\n" + NET + JOB, "together is true, but no job is a program"),
+    ("together = 1\n" + NET + JOB, "together is 1; it must be true or false"),
     ("network = 3\n" + NET + JOB, "network is 3; it must be a table"),
     (NET + "[network]\nbandwith = 3\n" + JOB, "network.bandwith is not a key here; did you mean bandwidth?"),
     (

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import lull
+from lull.simulation.account import figures_of
+from lull.simulation.result import Result
 
 PACKET_S = 4096 / 12.5e9
 SLEEP_S, DEEP_S, FAST_S = 1.1e-6, 5.5e-6, 0.34e-6
@@ -81,3 +83,37 @@ def test_hybrid_shares_the_pause_between_fast_wake_and_deep_sleep(load):
     deep = math.exp(-rate * (2 * hold + SLEEP_S)) / rate * per_cycle
     assert seen["fast"] == pytest.approx(fast, rel=scatter(load, fast))
     assert seen["deep"] == pytest.approx(deep, rel=scatter(load, deep))
+
+
+def together(power: dict[str, object]) -> Result:
+    found = lull.simulate(
+        {
+            "together": True,
+            "topology": {"name": "fat-tree", "radix": 4},
+            "power": power,
+            "jobs": [
+                {"name": "long", "pattern": "minife", "processes": 8, "steps": 30, "elements": [96, 96, 96]},
+                {"name": "short", "pattern": "miniamr", "processes": 8, "steps": 1, "step_time": "100 us"},
+            ],
+        }
+    ).result
+    assert found is not None
+    return found
+
+
+def test_jobs_that_run_together_are_compared_run_by_run():
+    found = together({"mode": "deep-sleep", "hold": 0})
+    assert found.active is not None
+    for job, active in zip(found.jobs, found.active.jobs, strict=True):
+        assert job.ended_s == found.simulated_s  # it used the network until the end
+        assert job.runs >= 1
+        assert job.run_time_s == pytest.approx(job.run_ends_s[-1] / job.runs)
+        runs = min(job.runs, active.runs)
+        assert job.slowdown == pytest.approx(job.run_ends_s[runs - 1] / active.run_ends_s[runs - 1] - 1)
+        assert job.slowdown > 0
+    long, short = found.jobs
+    assert long.runs == 1
+    assert short.runs > 1
+    assert found.active.jobs[1].runs > short.runs  # links that sleep make its runs longer
+    account = figures_of(found).jobs
+    assert [len(job.run_ends_s) for job in account] == [long.runs, short.runs]

@@ -15,8 +15,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr picoseconds us = 1'000'000;
-
 script ping_pong(std::uint64_t bytes, int rounds) {
   return [=](std::uint32_t rank, const completions& /*done*/) -> stream {
     for (int i = 0; i < rounds; ++i) {

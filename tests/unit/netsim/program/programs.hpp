@@ -42,6 +42,8 @@ inline job& add_program(simulation& s, std::vector<std::uint32_t> nodes, script 
   return j;
 }
 
+inline constexpr picoseconds us = 1'000'000;
+
 // `nodes` nodes at one switch; all links 12.5 GB/s, default delays.
 inline simulation one_switch(std::uint32_t nodes) {
   simulation s;
