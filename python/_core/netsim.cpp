@@ -358,6 +358,17 @@ void bind_results(nb::module_& m) {
       .def_ro("computing_ps", &process_time::computing)
       .def_ro("sending_ps", &process_time::sending)
       .def_ro("waiting_ps", &process_time::waiting);
+  using netsim::job_estimate;
+  nb::class_<job_estimate>(m, "SampledJob", "A whole run of a job, estimated from a sample of its units.")
+      .def_ro("run_time_ps", &job_estimate::run_time)
+      .def_ro("computing_ps", &job_estimate::computing)
+      .def_prop_ro("units", [](const job_estimate& j) {
+        std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, double, double>> units;
+        units.reserve(j.units.size());
+        for (const netsim::unit_estimate& u : j.units)
+          units.emplace_back(u.kind, u.count, u.measured, u.mean, u.deviation);
+        return units;
+      });
   nb::class_<job_result>(m, "SimulatedJob", "The result of one job.")
       .def_ro("name", &job_result::name)
       .def_ro("started_ps", &job_result::started)
@@ -369,6 +380,7 @@ void bind_results(nb::module_& m) {
           nb::rv_policy::reference_internal)
       .def_prop_ro("iteration_ends_ps", column(&job_result::iteration_ends))
       .def_prop_ro("run_ends_ps", column(&job_result::run_ends))
+      .def_ro("sampled", &job_result::sampled)
       .def_prop_ro("time", [](const job_result& j) { return j.time; })
       .def_ro("memory_messages", &job_result::memory_messages)
       .def_ro("memory_bytes", &job_result::memory_bytes)
@@ -378,6 +390,12 @@ void bind_results(nb::module_& m) {
       .def_prop_ro("used", [](const saving& s) { return sums_of(s.rest.used); })
       .def_prop_ro("unused", [](const saving& s) { return sums_of(s.rest.unused); })
       .def_prop_ro("shares", [](const saving& s) { return shares_of(s.policy); });
+  using netsim::whole_run;
+  nb::class_<whole_run>(m, "SampledRun", "The whole of a sampled simulation.")
+      .def_ro("time_ps", &whole_run::time)
+      .def_ro("packet_hops", &whole_run::packet_hops)
+      .def_prop_ro("used", [](const whole_run& w) { return sums_of(w.rest.used); })
+      .def_prop_ro("unused", [](const whole_run& w) { return sums_of(w.rest.unused); });
   nb::class_<result>(m, "Simulated", "The result of a simulation.")
       .def_ro("ended_ps", &result::ended)
       .def_ro("events", &result::events)
@@ -418,6 +436,7 @@ void bind_results(nb::module_& m) {
                        savings.append(nb::cast(&s, nb::rv_policy::reference_internal, self));
                      return savings;
                    })
+      .def_ro("sampled", &result::sampled)
       .def_prop_ro("shares", [](const result& r) { return shares_of(r.policy); });
 }
 

@@ -350,11 +350,27 @@ class SimulatedJob:
     bytes: int
     message_latency: LatencyHistogram
     iteration_ends_ps: NDArray[np.int64]
+    sampled: SampledJob | None
     run_ends_ps: NDArray[np.int64]  # of programs: when the last process ended each run
     time: ProcessTime | None  # for programs
     memory_messages: int  # messages within a node, not included in `messages`
     memory_bytes: int
     remarks: list[str]
+
+class SampledJob:
+    """A whole run of a job, estimated from a sample of its units."""
+
+    run_time_ps: float
+    computing_ps: float  # of all processes
+    units: list[tuple[int, int, int, float, float]]  # kind; number in a run; measured; mean and deviation of times, ps
+
+class SampledRun:
+    """The whole of a sampled simulation."""
+
+    time_ps: float  # until each job has ended its runs
+    packet_hops: float
+    used: list[tuple[float, float, int]]  # as in SimulatedSaving
+    unused: list[tuple[float, float, int]]
 
 class SimulatedSaving:
     """What a power mode would have saved if its wake-ups delayed no packet, by kind of links (SimulatedLinks.kind)."""
@@ -389,6 +405,7 @@ class Simulated:
     jobs: list[SimulatedJob]
     links: SimulatedLinks
     savings: list[SimulatedSaving]  # of the power modes in [[savings]]
+    sampled: SampledRun | None
     shares: dict[str, float]  # power over active power in each low-power state
 
 def read_trace(path: str, iteration: str = "", progress: Callable[[int, int], bool] | None = None) -> None:

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "netsim/memory.hpp"
+#include "netsim/sampling/estimate.hpp"
 
 namespace lull::netsim {
 
@@ -32,6 +33,12 @@ result simulate(const simulation& asked, const progress& shown) {
     if (asked.routing.algorithm == algorithm::power_aware)
       throw usage_error(asked.source, "routing.algorithm is power-aware, so that paths depend on the power mode",
                         "leave out savings, or choose another algorithm");
+  }
+  if (asked.sample) {
+    check_sample(asked);
+    return within_memory("simulate the network", [&] {
+      return find_topology(asked.topology).simulate(asked.together ? with_random_starts(asked) : asked, shown);
+    });
   }
   return within_memory("simulate the network", [&] { return find_topology(asked.topology).simulate(asked, shown); });
 }

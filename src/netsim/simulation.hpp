@@ -74,6 +74,13 @@ struct job {
   picoseconds compute = 100'000'000;
 };
 
+// How much of each program is simulated; the whole follows from it (sampling/units.hpp).
+struct sample_parameters {
+  std::int64_t units = 1;            // of each kind in a run that are measured
+  picoseconds cut = 30'000'000'000;  // the longest computing
+  std::uint64_t seed = 1;            // of the choice of units, and of when jobs that run together begin
+};
+
 struct simulation {
   std::string source = "read the simulation";  // prefix of error messages
   std::uint64_t seed = 1;
@@ -90,6 +97,7 @@ struct simulation {
   // Programs run again and again until each has ended a run; the simulation ends then, at the end of a window of the
   // event queue.
   bool together = false;
+  std::optional<sample_parameters> sample = {};
   picoseconds end = never;  // of simulated time
   picoseconds warmup = 0;   // messages created earlier are simulated, but not counted in latencies
 };
@@ -128,6 +136,20 @@ struct process_time {
   double waiting = 0;  // for messages, answers and collectives
 };
 
+// A kind of unit of a sampled program.
+struct unit_estimate {
+  std::uint32_t kind;
+  std::uint64_t count;     // in a run
+  std::uint64_t measured;  // in all runs
+  double mean, deviation;  // of the measured times, picoseconds
+};
+
+struct job_estimate {
+  std::vector<unit_estimate> units = {};
+  double run_time = 0;   // of a run, picoseconds
+  double computing = 0;  // of all processes in a run, picoseconds
+};
+
 struct job_result {
   std::string name;
   picoseconds started = 0;
@@ -143,6 +165,7 @@ struct job_result {
   std::optional<process_time> time = {};
   std::uint64_t memory_messages = 0;  // between processes on a node; not included in `messages`
   std::uint64_t memory_bytes = 0;
+  std::optional<job_estimate> sampled = {};
   std::vector<std::string> remarks = {};  // what a reader of the result must know, one line each
 };
 
@@ -158,6 +181,14 @@ struct link_result {
   picoseconds fast_wake;
   picoseconds slow;  // at a lower rate (adaptive_rate)
   picoseconds busy;  // transmitting, at the rate of that time
+};
+
+// What a sampled simulation says of the whole.
+struct whole_run {
+  double time = 0;  // until each job has ended its runs, picoseconds
+  std::vector<job_estimate> jobs = {};
+  double packet_hops = 0;
+  rest_by_group rest = {};
 };
 
 struct result {
@@ -186,6 +217,7 @@ struct result {
   std::vector<link_result> links;
   link_policy policy;                // of all links
   std::vector<saving> savings = {};  // of simulation::savings
+  std::optional<whole_run> sampled = {};
 };
 
 // Calls `shown` about ten times per second of wall time. If it returns false, the simulation ends at once and returns

@@ -19,7 +19,7 @@ from lull.base.columns import dtype_of, numbers, texts
 from lull.record import Metric, Model
 from lull.record.model_file import read_model
 from lull.simulation.latency import Latency
-from lull.simulation.result import KINDS, JobResult, Links, Power, ProcessTime, Result, Saving
+from lull.simulation.result import KINDS, JobResult, Links, Power, ProcessTime, Result, Sampled, Saving
 
 SCHEMA: Final = 1
 SIMULATION_FILE = "simulation.json"
@@ -119,6 +119,16 @@ class LinkUse(Model):
     histogram: list[int]  # links by use, in 20 bins of 5 %
 
 
+class SampledAccount(Model):
+    """How much of a sampled simulation was simulated; the other figures are estimates of the whole."""
+
+    simulated_s: float  # time that was simulated
+    packet_hops: float  # of the whole, estimated
+    share: float  # of the packet-hops of the whole that were simulated
+    units_measured: int  # units of programs that were measured
+    units: int  # of one run of each job
+
+
 class RepeatAccount(Model):
     """One simulation."""
 
@@ -148,6 +158,7 @@ class RepeatAccount(Model):
     savings: list[SavingAccount] = Field(default=[])  # of the entries of [[savings]], in their order
     link_use: dict[str, LinkUse]  # by kind: injection, ejection, network
     joules: float | None  # null without power.link_watts
+    sampled: SampledAccount | None = None  # null: all was simulated
 
 
 class SimulationFile(Model):
@@ -193,6 +204,7 @@ def figures_of(result: Result) -> RepeatAccount:
         savings=[_saving(one) for one in result.savings],
         link_use={name: _use(result.link_use[chosen]) for name, chosen in kinds.items() if chosen.any()},
         joules=result.joules,
+        sampled=_sampled(result.sampled),
     )
 
 
@@ -294,6 +306,19 @@ def _latency(of: Latency | None) -> LatencyAccount | None:
         least_s=of.least_s,
         most_s=of.most_s,
         bins=bins,
+    )
+
+
+def _sampled(of: Sampled | None) -> SampledAccount | None:
+    if of is None:
+        return None
+    measured, units = of.units
+    return SampledAccount(
+        simulated_s=of.simulated_s,
+        packet_hops=of.packet_hops,
+        share=of.share,
+        units_measured=measured,
+        units=units,
     )
 
 

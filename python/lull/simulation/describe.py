@@ -8,7 +8,7 @@ from typing import Any
 from lull.present import cells
 from lull.present.document import Cell, Column, Columns, Document, Line, Note, Part, Row, Table, row, table
 from lull.simulation.latency import Latency
-from lull.simulation.result import KINDS, STATES, Power, Result
+from lull.simulation.result import KINDS, STATES, Power, Result, Sampled
 from lull.statistics import formatting
 
 
@@ -45,13 +45,19 @@ def extent(result: Result) -> str:
     return f"simulated {formatting.si(result.simulated_s, 's')}: {crossed}, {spent}"
 
 
+def sampling(of: Sampled) -> str:
+    """That the figures are estimates, and from how much of the whole."""
+    share = formatting.percent(of.share)
+    return f"sampled: run times and power are estimates of the whole, from {share} of its packet-hops"
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def remarks(result: Result) -> list[str]:
     """Notes that a reader must know to judge the figures."""
-    lines = []
+    lines = [sampling(result.sampled)] if result.sampled is not None else []
     if result.ended_early:
         lost = result.messages_created - result.messages_delivered
         lines.append(

@@ -22,6 +22,7 @@ from lull.simulation.result import (
     Power,
     ProcessTime,
     Result,
+    Sampled,
     Saving,
     mean_power,
     power_of,
@@ -114,8 +115,10 @@ def _run_once(
 
 
 def _result(description: Description, placed: list[list[int]], nodes: int, found: _core.Simulated) -> Result:
-    seconds = found.ended_ps / PICOSECONDS
+    whole = found.sampled
+    seconds = (found.ended_ps if whole is None else whole.time_ps) / PICOSECONDS
     links = _links(found.links)
+    power = _powers(found, links, seconds)
     cut_off = found.stopped or (description.end_ps is not None and found.ended_ps >= description.end_ps)
     jobs = tuple(
         JobResult(
@@ -128,9 +131,12 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
             bytes=job.bytes,
             latency=latency_of(job.message_latency),
             iteration_ends_s=np.asarray(job.iteration_ends_ps, dtype=np.float64) / PICOSECONDS,
-            run_ends_s=np.asarray(job.run_ends_ps, dtype=np.float64) / PICOSECONDS,
+            run_ends_s=np.asarray([] if job.sampled else job.run_ends_ps, dtype=np.float64) / PICOSECONDS,
             together=bool(description.content["together"]) and job.time is not None,
-            time=_time(job.time, len(processes)),
+            estimated_s=job.sampled.run_time_ps / PICOSECONDS if job.sampled is not None else None,
+            time=_time(job.time, len(processes))
+            if job.sampled is None
+            else _estimated_time(job.sampled, len(processes)),
             memory_messages=job.memory_messages,
             memory_bytes=job.memory_bytes,
             remarks=tuple(job.remarks),
@@ -157,9 +163,10 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
         hops=np.array(found.hops, dtype=np.int64),
         jobs=jobs,
         links=links,
-        power=power_of(links, np.ones(len(links), dtype=np.bool_), seconds, found.shares),
-        network_power=power_of(links, links.between_switches, seconds, found.shares),
-        used_power=power_of(links, links.used, seconds, found.shares),
+        power=power["power"],
+        network_power=power["network_power"],
+        used_power=power["used_power"],
+        sampled=_sampled(found),
         nodes=nodes,
         link_watts=description.link_watts,
         savings=tuple(
@@ -169,7 +176,42 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
     )
 
 
+def _powers(found: _core.Simulated, links: Links, seconds: float) -> dict[str, Power]:
+    if found.sampled is not None:
+        return _powers_of_groups(found.sampled, found.shares, links, seconds)
+    return {
+        "power": power_of(links, np.ones(len(links), dtype=np.bool_), seconds, found.shares),
+        "network_power": power_of(links, links.between_switches, seconds, found.shares),
+        "used_power": power_of(links, links.used, seconds, found.shares),
+    }
+
+
+def _sampled(found: _core.Simulated) -> Sampled | None:
+    if found.sampled is None:
+        return None
+    units = [unit for job in found.jobs if job.sampled is not None for unit in job.sampled.units]
+    hops = found.sampled.packet_hops
+    return Sampled(
+        simulated_s=found.ended_ps / PICOSECONDS,
+        packet_hops=hops,
+        share=found.packet_hops / hops if hops > 0 else 1.0,
+        units=(sum(measured for _, _, measured, _, _ in units), sum(count for _, count, _, _, _ in units)),
+    )
+
+
+def _estimated_time(found: _core.SampledJob, processes: int) -> ProcessTime:
+    """Computing is known of the whole run; of communication, only that it takes the rest."""
+    computing_s = found.computing_ps / PICOSECONDS / processes
+    return ProcessTime(computing_s, 0.0, max(0.0, found.run_time_ps / PICOSECONDS - computing_s))
+
+
 def _saving(settings: dict[str, Any], found: _core.SimulatedSaving, links: Links, seconds: float) -> Saving:
+    return Saving(settings, **_powers_of_groups(found, found.shares, links, seconds))
+
+
+def _powers_of_groups(
+    found: _core.SimulatedSaving | _core.SampledRun, shares: dict[str, float], links: Links, seconds: float
+) -> dict[str, Power]:
     number = [[int((links.used[links.kind == kind] == used).sum()) for kind in range(len(KINDS))] for used in (0, 1)]
 
     def power(used: tuple[int, ...], kinds: Sequence[int]) -> Power:
@@ -177,10 +219,14 @@ def _saving(settings: dict[str, Any], found: _core.SimulatedSaving, links: Links
         deep_ps, fast_ps, wakes = (sum(row[place] for row in rows) for place in range(3))
         sums = {"fast wake": fast_ps / PICOSECONDS, "deep sleep": deep_ps / PICOSECONDS, "slow rate": 0.0}
         counted = sum(number[one][kind] for one in used for kind in kinds)
-        return mean_power(sums, int(wakes), seconds * counted, found.shares)
+        return mean_power(sums, int(wakes), seconds * counted, shares)
 
     every = range(len(KINDS))
-    return Saving(settings, power((0, 1), every), power((0, 1), [KINDS.index("network")]), power((1,), every))
+    return {
+        "power": power((0, 1), every),
+        "network_power": power((0, 1), [KINDS.index("network")]),
+        "used_power": power((1,), every),
+    }
 
 
 def _time(found: _core.ProcessTime | None, processes: int) -> ProcessTime | None:

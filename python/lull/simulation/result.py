@@ -91,6 +91,16 @@ class ProcessTime:
 
 
 @dataclass(frozen=True)
+class Sampled:
+    """How much of a sampled simulation was simulated; the other figures of the result are those of the whole."""
+
+    simulated_s: float  # time that was simulated
+    packet_hops: float  # of the whole, estimated
+    share: float  # of the packet-hops of the whole that were simulated
+    units: tuple[int, int]  # that were measured, and of the whole, over the jobs
+
+
+@dataclass(frozen=True)
 class JobResult:
     """The results of one job."""
 
@@ -109,12 +119,18 @@ class JobResult:
     remarks: tuple[str, ...] = ()  # what a reader must know
     run_ends_s: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # of programs: of each whole run
     together: bool = False  # it ran again and again until every program had ended a run
+    estimated_s: float | None = None  # of a run of a sampled job
     active_run_time_s: float | None = None  # with links always active; None if not simulated
     slowdown: float | None = None  # against the same job with active links: 0.03 is 3 %; None if not simulated
 
     @property
     def run_time_s(self) -> float:
-        """Time from the start of the job to its last message; of jobs that ran together, the mean time of a run."""
+        """Time from the start of the job to its last message.
+
+        Of jobs that ran together it is the mean time of a run; of sampled jobs, the estimated time of a run.
+        """
+        if self.estimated_s is not None:
+            return self.estimated_s
         if self.together and self.runs:
             return float(self.run_ends_s[-1] - self.started_s) / self.runs
         return self.ended_s - self.started_s
@@ -160,6 +176,7 @@ class Result:
     nodes: int
     link_watts: float | None
     savings: tuple[Saving, ...] = ()  # of the entries of [[savings]], in their order
+    sampled: Sampled | None = None  # None: all was simulated
     active: Result | None = field(default=None, repr=False)  # the same with links always active
 
     @property

@@ -314,6 +314,14 @@ description read_description(const value& content, const std::string& asked) {
     if (!written_savings.empty()) d.content.emplace_back("savings", std::move(written_savings));
   }
 
+  if (find(*given, "sample") != nullptr) {
+    const values found = read("sample", as_it_is);
+    const reader sample(keys_of("sample"), found);
+    s.sample = {.units = sample.whole("units"),
+                .cut = sample.whole("cut"),
+                .seed = static_cast<std::uint64_t>(sample.whole("seed"))};
+  }
+
   list written_jobs;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const position at = top.in("jobs").in(std::to_string(i));

@@ -203,6 +203,28 @@ std::vector<key> power_keys() {
   return keys;
 }
 
+std::vector<key> sample_keys() {
+  return {
+      {.name = "units",
+       .meaning = "number of units of each kind that are simulated and measured in a run of a program; the others are "
+                  "left out, and the whole is estimated",
+       .by_default = 1,
+       .least = 1,
+       .most = most_number},
+      {.name = "cut",
+       .meaning = "longest computing that is simulated; its time counts in full",
+       .of = kind::time,
+       .by_default = "30 ms",
+       .most = longest_time,
+       .above_least = true},
+      {.name = "seed",
+       .meaning =
+           "seed of the choice of units, and of the times up to cut at which jobs that run together begin; several "
+           "seeds show the error of sampling",
+       .by_default = 1,
+       .most = 0x1p63}};
+}
+
 // Of modes that let links sleep, whose savings without delays follow from the pauses of links.
 std::vector<key> savings_keys() {
   const auto delays = [](const key& k) { return k.name == "wake_delays" || k.name == "bound"; };
@@ -350,7 +372,7 @@ word_list listed(const key& selector, words of) {
 std::span<const section> all_sections() {
   static const std::vector<section> sections{
       {"", keys_above_all()},  {"topology", topology_keys()}, {"network", network_keys()}, {"routing", routing_keys()},
-      {"power", power_keys()}, {"savings", savings_keys()},   {"jobs", job_keys()}};
+      {"power", power_keys()}, {"savings", savings_keys()},   {"sample", sample_keys()},   {"jobs", job_keys()}};
   return sections;
 }
 

@@ -16,7 +16,7 @@ struct section {
 };
 
 // In the order of the file: "", topology (without the parameters, which belong to one topology each), network, routing,
-// power, savings, jobs. A key of several modes or patterns occurs once, with all to which it applies.
+// power, savings, sample, jobs. A key of several modes or patterns occurs once, with all to which it applies.
 [[nodiscard]] std::span<const section> all_sections();
 [[nodiscard]] std::span<const key> keys_of(std::string_view section);
 

@@ -121,6 +121,7 @@ bool step_reader::next(step& s) {
         s.before += o->duration;
         continue;
       case kind::iteration:
+      case kind::unit:
         break;
       case kind::wait:
         take_waits(*o, s.before);

@@ -13,6 +13,7 @@
 // from the next window on. An engine simulates one part of a network (parts.hpp), in its own thread if there are several.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -31,6 +32,7 @@
 #include "netsim/network/windows.hpp"
 #include "netsim/power/link_power.hpp"
 #include "netsim/power/pauses.hpp"
+#include "netsim/sampling/losses.hpp"
 #include "netsim/simulation.hpp"
 #include "netsim/topology.hpp"
 
@@ -53,6 +55,7 @@ class core {
         traffic_(shared.jobs),
         power_(policy_of(asked_.power), links_.count(), !asked_.savings.empty()),
         pauses_(asked_.saving_policies()),
+        losses_(power_.policy(), asked_.sample ? asked_.jobs.size() : 0),
         reluctance_(static_cast<picoseconds>(asked_.routing.reluctance * static_cast<double>(power_.wake_delay()))),
         queue_(topology_.switches(), links_.window_bits()),
         random_(shared.random.data()),
@@ -69,6 +72,7 @@ class core {
   // After the run.
   [[nodiscard]] std::size_t packets_left() const { return packets_.used(); }
   [[nodiscard]] deliveries& delivered() { return deliveries_; }
+  [[nodiscard]] const link_losses& lost() const { return losses_; }
   [[nodiscard]] pauses& paused() { return pauses_; }  // complete when all links are closed
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t messages_created() const { return created_; }
@@ -148,6 +152,7 @@ class core {
   traffic& traffic_;
   link_power power_;
   pauses pauses_;
+  link_losses losses_;
   picoseconds reluctance_;
   windows queue_;
   generator* random_;  // by switch
@@ -314,6 +319,7 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
   port& o = links_.port_of(out);
   const network_parameters& net = asked_.network;
   picoseconds start = at;
+  const std::array<picoseconds, 2> rest_before{o.deep, o.other};
   picoseconds time = links_.transfer_time(o.node_cable, p.bytes);
   if (power_.on()) {
     if (power_.watched()) [[unlikely]]
@@ -327,6 +333,9 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
     p.first_bit = start;
   else if (net.cut_through)
     end = std::max(end, p.tail + net.switch_delay);  // the tail cannot leave before it has arrived
+  if (losses_.booked()) [[unlikely]]
+    losses_.add(messages_[p.message].job, messages_[p.message].account, static_cast<std::size_t>(kind_of(from_node, o)),
+                end - o.busy_until, o.deep - rest_before[0], o.other - rest_before[1], start > at);
   o.busy_until = end;
   o.bytes += static_cast<std::uint64_t>(p.bytes);
   ++o.packets;

@@ -18,6 +18,7 @@
 #include "netsim/network/eager_queues.hpp"
 #include "netsim/network/explicit_queues.hpp"
 #include "netsim/network/turns.hpp"
+#include "netsim/sampling/estimate.hpp"
 
 namespace lull::netsim {
 
@@ -198,6 +199,11 @@ result parts_of<Model, T>::outcome() {
   for (std::size_t part = 1; part < parts_.size(); ++part) first.paused().add(parts_[part]->paused());
   const std::vector<link_policy> savings = asked.saving_policies();
   for (std::size_t i = 0; i < savings.size(); ++i) r.savings.push_back({savings[i], first.paused().of(i)});
+  if (asked.sample) {
+    r.sampled.emplace();
+    for (const job_result& j : r.jobs) r.sampled->jobs.push_back(j.sampled.value_or(job_estimate{}));
+    estimate_whole(r, asked, first.lost());
+  }
   return r;
 }
 

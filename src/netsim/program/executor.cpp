@@ -77,6 +77,7 @@ bool executor::put_is_here(const operation& o) const {
 }
 
 bool executor::complete(std::uint32_t request) const {
+  if (leaves_out_) return true;
   const requests& pending = program_.pending;
   return pending.done(pending.slot_of(request), now_);
 }
@@ -85,7 +86,7 @@ void executor::advance(std::uint32_t number, picoseconds now) {
   while (true) {
     activity& a = of(number);
     now_ = now;
-    a.in_hand = a.todo.next();
+    a.in_hand = number == 0 && leaves_out_ ? next_executed(a.todo) : a.todo.next();
     if (a.in_hand == nullptr ? !end(number, now) : !perform(number, now)) return;
   }
 }
@@ -97,7 +98,7 @@ bool executor::perform(std::uint32_t number, picoseconds now) {
   const operation& o = *a.in_hand;
   switch (o.what) {
     case op::compute:
-      return sleep(number, state::computes, now, run_.options().scaled(o.duration));
+      return sleep(number, state::computes, now, computing(run_.options().scaled(o.duration)));
     case op::send:
     case op::synchronous_send:
     case op::put:
@@ -120,8 +121,50 @@ bool executor::perform(std::uint32_t number, picoseconds now) {
       told_iterations_ = true;
       run_.iteration_ended(iterations_++, now);
       return true;
+    case op::unit:
+      enter_unit(o.tag, now);
+      return true;
   }
   return true;
+}
+
+// Begins a unit of a sampled simulation; otherwise does nothing.
+void executor::enter_unit(std::uint32_t kind, picoseconds now) {
+  sampled_units* units = run_.units();
+  if (units == nullptr) return;
+  if (program_.pending.active() > 0)
+    mistake(fmt::format("begins a unit while it has {} to wait for", counted(program_.pending.active(), "request")),
+            "");
+  end_unit(now);
+  const sampled_units::role role = units->role_of(runs_, units_++, kind);
+  leaves_out_ = role == sampled_units::role::left_out;
+  run_.messages().set_account(rank_, role == sampled_units::role::measured ? units->account_of(runs_, kind) : 0);
+}
+
+// Ends the current unit, if there is one.
+void executor::end_unit(picoseconds now) {
+  if (units_ == 0) return;
+  run_.units()->ended(runs_, units_ - 1, now, spared_);
+  spared_ = 0;
+}
+
+// The begin of the next unit; nullptr at the end of the run.
+const operation* executor::next_executed(stream& of) {
+  while (const operation* o = of.next()) {
+    if (o->what == op::unit) return o;
+    if (o->what == op::compute) in_run_ += run_.options().scaled(o->duration);
+  }
+  return nullptr;
+}
+
+// How much of it is simulated.
+picoseconds executor::computing(picoseconds duration) {
+  const sampled_units* units = run_.units();
+  if (units == nullptr) return duration;
+  in_run_ += duration;
+  const picoseconds executed = std::min(duration, units->cut());
+  spared_ += duration - executed;
+  return executed;
 }
 
 bool executor::issue(std::uint32_t number, picoseconds now) {
@@ -221,6 +264,12 @@ bool executor::end(std::uint32_t number, picoseconds now) {
   activity& a = program_;
   if (!told_iterations_) run_.iteration_ended(iterations_++, now);
   told_iterations_ = false;
+  if (run_.units() != nullptr) {
+    end_unit(now);
+    run_.units()->run_ended(std::exchange(in_run_, 0));
+    units_ = 0;
+    leaves_out_ = false;
+  }
   run_.run_ended(runs_++, now);
   if (runs_ < run_.options().repeats || run_.options().together) {
     a.pending.begin_again();

@@ -63,6 +63,10 @@ class alignas(64) executor final : public completions {
  private:
   void advance(std::uint32_t number, picoseconds now);
   [[nodiscard]] bool perform(std::uint32_t number, picoseconds now);
+  void enter_unit(std::uint32_t kind, picoseconds now);
+  void end_unit(picoseconds now);
+  [[nodiscard]] const operation* next_executed(stream& of);
+  [[nodiscard]] picoseconds computing(picoseconds duration);
   [[nodiscard]] bool put_is_here(const operation& o) const;
   [[nodiscard]] bool issue(std::uint32_t number, picoseconds now);
   [[nodiscard]] bool await(std::uint32_t number, std::uint32_t slot, picoseconds now);
@@ -91,7 +95,12 @@ class alignas(64) executor final : public completions {
   std::uint32_t runs_ = 0;        // number of ended runs
   std::uint32_t iterations_ = 0;  // number of ended iterations
   bool told_iterations_ = false;  // whether this run has reported any iteration
-  picoseconds now_ = 0;           // when a stream was last asked for its next operation
+  // Of a sampled simulation.
+  std::uint32_t units_ = 0;  // begun in this run
+  bool leaves_out_ = false;  // the current unit is not executed
+  picoseconds spared_ = 0;   // computing of the current unit that was cut
+  picoseconds in_run_ = 0;   // computing of this run
+  picoseconds now_ = 0;      // when a stream was last asked for its next operation
 };
 
 }  // namespace lull::netsim

@@ -32,6 +32,7 @@ struct operation {
     atomic,            // like get, with `bytes` in each direction
     await_put,         // peer, bytes: until this number of its puts and atomics since the begin have arrived here
     iteration,         // an iteration has ended
+    unit,              // tag: a unit of this kind begins; a sampled simulation may leave it out
   };
   kind what = kind::compute;
   collective which = collective::barrier;
@@ -62,6 +63,7 @@ inline operation all_of(collective which, std::uint64_t bytes, std::uint32_t roo
   return {.what = kind::collective, .which = which, .peer = root, .group = group, .bytes = bytes};
 }
 inline operation iteration() { return {.what = kind::iteration}; }
+inline operation unit(std::uint32_t of) { return {.what = kind::unit, .tag = of}; }
 }  // namespace does
 
 }  // namespace lull::netsim

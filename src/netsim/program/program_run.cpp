@@ -47,6 +47,7 @@ program_run::program_run(const job_setup& setup, std::unique_ptr<program> what)
       iteration_ends_(size_),
       run_ends_(size_),
       running_(setup.size()) {
+  if (setup.asked.sample) units_.emplace(setup, *what_);
   const picoseconds start = setup.job().start;
   for (std::uint32_t rank = 0; rank < size_; ++rank) {
     executors_.emplace_back(*this, rank, start);
@@ -119,6 +120,7 @@ void program_run::add_to(job_result& result, picoseconds end) const {
     time.sending += static_cast<double>(spent.sending);
     time.waiting += static_cast<double>(spent.waiting);
   }
+  if (units_) result.sampled = units_->estimate();
   result.remarks = what_->remarks();
   if (running_ > 0) {
     if (at_a_stand()) result.remarks.push_back("the processes are deadlocked: " + who_waits());

@@ -13,6 +13,7 @@
 #include "netsim/program/play_options.hpp"
 #include "netsim/program/program.hpp"
 #include "netsim/program/protocol.hpp"
+#include "netsim/sampling/units.hpp"
 #include "netsim/workload/workload.hpp"
 
 namespace lull::netsim {
@@ -34,6 +35,7 @@ class program_run final : public workload, private host::listener, private proto
   void add_to(job_result& result, picoseconds end) const override;
 
   // Called by executors.
+  [[nodiscard]] sampled_units* units() { return units_ ? &*units_ : nullptr; }
   [[nodiscard]] const play_options& options() const { return options_; }
   [[nodiscard]] const program& what() const { return *what_; }
   [[nodiscard]] protocol& messages() { return messages_; }
@@ -109,6 +111,7 @@ class program_run final : public workload, private host::listener, private proto
   const play_options options_;
   const std::unique_ptr<program> what_;
   const std::uint32_t size_;
+  std::optional<sampled_units> units_;  // if the simulation is sampled
   std::vector<host> hosts_;
   protocol messages_;
   std::deque<executor> executors_;                                   // by rank

@@ -112,7 +112,13 @@ void protocol::carry(std::uint32_t label, stage is, std::uint64_t bytes, picosec
   under_way_ += t.not_here;
   while (left > 0) {
     const auto part = static_cast<std::uint32_t>(std::min(left, longest_message));
-    here.offer({.created = now, .to = nodes_[to], .bytes = part, .left = part, .label = label, .job = job_});
+    here.offer({.created = now,
+                .to = nodes_[to],
+                .bytes = part,
+                .left = part,
+                .label = label,
+                .job = job_,
+                .account = ends_[t.begun_by.rank].account});
     left -= part;
   }
 }

@@ -87,6 +87,9 @@ class protocol {
     std::erase_if(ends_[rank].changes, [run](const auto& counted) { return counted.first >> 32U < run; });
   }
 
+  // Links book what the messages of a process cost to this account (sampling/losses.hpp) from now on.
+  void set_account(std::uint32_t rank, std::uint32_t account) { ends_[rank].account = account; }
+
   // Messages in the network.
   [[nodiscard]] std::uint64_t under_way() const { return under_way_; }
   [[nodiscard]] std::uint64_t memory_messages() const { return memory_messages_; }
@@ -117,6 +120,7 @@ class protocol {
   };
   struct alignas(64) end_of_process {
     matching matched;
+    std::uint32_t account = 0;
     std::vector<std::uint32_t> early;                          // transfers that have overtaken others
     receivers sends_to;                                        // as indices in `pairs_`
     std::uint32_t sent_last = nowhere;                         // index in `pairs_` of the latest receiver

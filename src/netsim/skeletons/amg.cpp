@@ -69,6 +69,14 @@ struct setup_message {
 constexpr std::array<setup_message, 4> setup_messages{{{32, 24}, {200, 19}, {1500, 5}, {8423, 4}}};
 constexpr std::uint32_t setup_levels = 4, setup_reductions = 57, setup_scans = 6, setup_broadcasts = 10;
 
+// Kinds of units: those of the setup differ by level, message and the collectives that follow.
+enum unit_kind : std::uint32_t { cycle_unit, reduction, first_reductions, last_reductions, of_setup };
+std::uint32_t setup_unit(std::size_t level, std::size_t message, const std::array<bool, 3>& collectives) {
+  const std::size_t exchange = level * setup_messages.size() + message;
+  return static_cast<std::uint32_t>(of_setup + 8 * exchange + (collectives[0] ? 4 : 0) + (collectives[1] ? 2 : 0) +
+                                    (collectives[2] ? 1 : 0));
+}
+
 class amg final : public program {
  public:
   amg(const job_setup& setup, const reader& from)
@@ -168,11 +176,13 @@ stream amg::set_up(const surroundings& with, const work& takes) {
     for (const setup_message& m : setup_messages) {
       for (partner& p : partners) p.sent = p.received = m.bytes;
       for (std::uint32_t i = 0; i < m.times; ++i, ++now) {
+        const std::array due{is_due(setup_reductions, now), is_due(setup_scans, now), is_due(setup_broadcasts, now)};
+        co_yield does::unit(setup_unit(level, static_cast<std::size_t>(&m - setup_messages.data()), due));
         co_yield does::compute(share_of(takes.setup, part));
         co_yield exchange(partners, 0);
-        if (is_due(setup_reductions, now)) co_yield does::all_of(collective::allreduce, 8);
-        if (is_due(setup_scans, now)) co_yield does::all_of(collective::scan, 8);
-        if (is_due(setup_broadcasts, now)) co_yield does::all_of(collective::broadcast, 8);
+        if (due[0]) co_yield does::all_of(collective::allreduce, 8);
+        if (due[1]) co_yield does::all_of(collective::scan, 8);
+        if (due[2]) co_yield does::all_of(collective::broadcast, 8);
       }
     }
   }
@@ -212,13 +222,19 @@ stream amg::of(std::uint32_t rank, const completions& /*done*/) const {
   for (std::uint32_t step = 0; step < steps_; ++step) {
     co_yield set_up(with, takes);
     for (const std::uint32_t iterations : solves_) {
+      co_yield does::unit(first_reductions);
       for (int i = 0; i < 3; ++i) co_yield does::all_of(collective::allreduce, 8);
       for (std::uint32_t i = 1; i <= iterations + 1; ++i) {
+        co_yield does::unit(cycle_unit);
         co_yield cycle(with, takes);
         const std::uint32_t products = i <= iterations ? i + 1 : 0;  // of Gram-Schmidt, and a norm
-        for (std::uint32_t j = 0; j < products; ++j) co_yield does::all_of(collective::allreduce, 8);
+        for (std::uint32_t j = 0; j < products; ++j) {
+          co_yield does::unit(reduction);
+          co_yield does::all_of(collective::allreduce, 8);
+        }
       }
     }
+    co_yield does::unit(last_reductions);
     for (int i = 0; i < 4; ++i) co_yield does::all_of(collective::allreduce, 8);
     co_yield does::iteration();
   }

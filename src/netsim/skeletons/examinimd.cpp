@@ -29,6 +29,8 @@ constexpr double leaving = 15.0 / 280;  // atoms per square unit of a face
 constexpr picoseconds usual_time = 18'300 * microseconds;
 constexpr double usual_atoms = 15'625, in_lists = 0.2;
 
+enum unit_kind : std::uint32_t { plain, exchanging, printing, at_the_end };
+
 class examinimd final : public program {
  public:
   examinimd(const job_setup& setup, const reader& from)
@@ -122,6 +124,7 @@ stream examinimd::of(std::uint32_t rank, const completions& /*done*/) const {
   }
   const picoseconds lists = share_of(step_, in_lists * steps_of_exchange);
   for (std::uint32_t step = 1; step <= steps_; ++step) {
+    co_yield does::unit(step % steps_of_exchange == 0 ? exchanging : step % steps_of_output == 0 ? printing : plain);
     if (step % steps_of_exchange == 0) {
       co_yield phases(rank, leave, true);
       co_yield phases(rank, atoms, true);
@@ -134,6 +137,7 @@ stream examinimd::of(std::uint32_t rank, const completions& /*done*/) const {
       for (int i = 0; i < 3; ++i) co_yield does::all_of(collective::allreduce, 8);
     co_yield does::iteration();
   }
+  co_yield does::unit(at_the_end);
   for (int i = 0; i < 3; ++i) co_yield does::all_of(collective::allreduce, 8);
 }
 

@@ -93,6 +93,7 @@ stream kripke::of(std::uint32_t rank, const completions& done) const {
   const auto goes_down = [](std::uint32_t subdomain, std::uint32_t along) { return subdomain % octants >> along & 1U; };
 
   for (std::uint32_t step = 0; step < steps_; ++step) {
+    co_yield does::unit(0);
     co_yield does::compute(share_of(all, 1 - in_sweep));
     sweep now(subdomains);
     for (std::uint32_t s = 0; s < subdomains; ++s)

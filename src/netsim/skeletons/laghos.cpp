@@ -22,6 +22,16 @@ constexpr picoseconds usual_time = 6'350 * milliseconds;
 constexpr std::uint32_t usual_iterations = 50;
 constexpr double usual_zones = 8 * 8 * 16, in_solver = 0.8, before_sums = 0.9;
 
+enum unit_kind : std::uint32_t {
+  forces,
+  before_solving,
+  first_sum,
+  iteration_of_solver,
+  after_solving,
+  end_of_step,
+  end_of_fifth_step
+};
+
 class laghos final : public program {
  public:
   laghos(const job_setup& setup, const reader& from)
@@ -81,7 +91,10 @@ stream laghos::solve(const shares& with, picoseconds iteration) const {
   const picoseconds before = share_of(iteration, before_sums);
   for (std::uint32_t round = 0; round < iterations_ + 3; ++round) {
     const bool iterates = round >= 2 && round < iterations_ + 2;
+    if (round == 0 || round == 2 || round == iterations_ + 2)
+      co_yield does::unit(round == 0 ? before_solving : round == 2 ? first_sum : after_solving);
     if (round == 2) co_yield does::all_of(collective::allreduce, 8);
+    if (iterates) co_yield does::unit(iteration_of_solver);
     co_yield exchange(with.values, 0);
     if (iterates) co_yield does::compute(before);
     co_yield exchange(with.sums, 1);
@@ -99,9 +112,11 @@ stream laghos::of(std::uint32_t rank, const completions& /*done*/) const {
   const picoseconds iteration = share_of(all, in_solver / stages / usual_iterations);
   for (std::uint32_t step = 1; step <= steps_; ++step) {
     for (std::uint32_t stage = 0; stage < stages; ++stage) {
+      co_yield does::unit(forces);
       co_yield does::compute(share_of(all, (1 - in_solver) / stages));
       co_yield solve(with, iteration);
     }
+    co_yield does::unit(step % 5 == 0 ? end_of_fifth_step : end_of_step);
     co_yield does::all_of(collective::allreduce, 8);  // length of the next step
     if (step % 5 == 0) {
       co_yield does::all_of(collective::allreduce, 8);

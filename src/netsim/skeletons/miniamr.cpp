@@ -22,6 +22,8 @@ constexpr picoseconds usual_time = 1 * milliseconds;
 constexpr double usual_stages = 20, usual_work = 8.0 * 8 * 8 * 40;  // cells, variables
 constexpr std::uint32_t looks = 15, small_reductions = 49, wide_reductions = 10;
 
+enum unit_kind : std::uint32_t { plain_stage, checked_stage, refinement };
+
 class miniamr final : public program {
  public:
   miniamr(const job_setup& setup, const reader& from)
@@ -79,6 +81,7 @@ stream miniamr::of(std::uint32_t rank, const completions& /*done*/) const {
   std::uint64_t stages = 0;  // of all steps
   for (std::uint32_t step = 1; step <= steps_; ++step) {
     for (std::uint32_t stage = 0; stage < stages_; ++stage, ++stages) {
+      co_yield does::unit(stages % stages_of_checksum_ == 0 ? checked_stage : plain_stage);
       for (std::uint32_t d = 0; d < 3; ++d) co_yield exchange(partners[d], d);
       if (stages % stages_of_checksum_ != 0) {
         co_yield does::compute(stage_);
@@ -89,7 +92,10 @@ stream miniamr::of(std::uint32_t rank, const completions& /*done*/) const {
         co_yield does::all_of(collective::allreduce, 8);
       }
     }
-    if (step % steps_of_refinement_ == 0) co_yield look(partners);
+    if (step % steps_of_refinement_ == 0) {
+      co_yield does::unit(refinement);
+      co_yield look(partners);
+    }
     co_yield does::iteration();
   }
 }

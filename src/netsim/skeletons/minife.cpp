@@ -34,6 +34,8 @@ std::int64_t near(const box& one, const box& other) {
   return nodes;
 }
 
+enum unit_kind : std::uint32_t { preparation, iteration };
+
 class minife final : public program {
  public:
   minife(const job_setup& setup, const reader& from)
@@ -129,8 +131,10 @@ stream minife::of(std::uint32_t rank, const completions& /*done*/) const {
   const picoseconds all = share_of(step_time_, elements / usual_elements);
   // Sends block, in the order of neighbours; then the receives are waited for in that order.
   constexpr auto externals = [](const std::vector<partner>& of) { return exchange(of, 0, exchange::sends::blocking); };
+  co_yield does::unit(preparation);
   co_yield externals(neighbours);
   for (std::uint32_t step = 0; step < steps_; ++step) {
+    co_yield does::unit(iteration);
     co_yield does::compute(share_of(all, in_dots / 2));
     co_yield does::all_of(collective::allreduce, 8);
     co_yield does::compute(share_of(all, (1 - in_product - in_dots) / 2));

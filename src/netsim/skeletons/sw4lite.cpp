@@ -22,6 +22,8 @@ constexpr std::uint32_t overlap = 4;                         // of neighbours: g
 constexpr picoseconds usual_time = 620 * milliseconds;
 constexpr double usual_side = 27.75, usual_depth = 665, in_predictor = 0.45;
 
+enum unit_kind : std::uint32_t { predictor, corrector };
+
 class sw4lite final : public program {
  public:
   sw4lite(const job_setup& setup, const reader& from)
@@ -92,6 +94,7 @@ stream sw4lite::of(std::uint32_t rank, const completions& /*done*/) const {
   const std::array<double, 2> parts{in_predictor, 1 - in_predictor};
   for (std::uint32_t step = 0; step < steps_; ++step) {
     for (const double part : parts) {
+      co_yield does::unit(part == parts[0] ? predictor : corrector);
       co_yield does::compute(share_of(step_, part));
       co_yield halo(rank);
     }

@@ -122,6 +122,8 @@ void encoded_operations::add(std::uint32_t process, const operation& o) {
     case kind::iteration:
       e.byte(iterating);
       break;
+    case kind::unit:  // traces have none
+      break;
     case kind::collective: {
       const shared own = make_shared();
       set(own, o);

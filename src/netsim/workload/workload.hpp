@@ -31,7 +31,9 @@ struct message {
   std::uint32_t left;   // bytes not yet delivered
   std::uint32_t label;  // used by the workload: passed back to `arrived`
   std::uint32_t job;
+  std::uint32_t account = 0;  // of sampling/losses.hpp
 };
+static_assert(sizeof(message) == 32);
 
 // One process, or all processes of a job on one node. It either has a next message (next_at, take), or waits for
 // `computed`, `sent` or `arrived` to give it more, or is done. This base class has nothing to send; it serves nodes

@@ -13,6 +13,7 @@ import pytest
 
 import lull
 from lull.simulation.account import figures_of
+from lull.simulation.describe import sampling
 from lull.simulation.result import Result
 
 PACKET_S = 4096 / 12.5e9
@@ -117,3 +118,29 @@ def test_jobs_that_run_together_are_compared_run_by_run():
     assert found.active.jobs[1].runs > short.runs  # links that sleep make its runs longer
     account = figures_of(found).jobs
     assert [len(job.run_ends_s) for job in account] == [long.runs, short.runs]
+
+
+def test_a_sample_tells_the_run_time_and_the_power_of_the_whole():
+    description = {
+        "topology": {"name": "fat-tree", "radix": 8},
+        "power": {"mode": "deep-sleep", "hold": "1 Ts"},
+        "jobs": [{"pattern": "minife", "processes": 64, "mapping": "random", "steps": 100}],
+    }
+    whole = lull.simulate(description)
+    part = lull.simulate({**description, "sample": {"units": 2}})
+    assert whole.result is not None
+    assert part.result is not None
+    assert whole.result.sampled is None
+    assert part.result.sampled is not None
+    assert part.result.sampled.share < 0.1
+    assert part.result.sampled.units == (3, 101)
+    assert part.result.sampled.packet_hops == pytest.approx(whole.result.packet_hops, rel=0.01)
+    assert part.seconds == pytest.approx(whole.seconds, rel=0.005)
+    assert part.slowdown == pytest.approx(whole.slowdown, abs=0.01)
+    assert part.power.saved == pytest.approx(whole.power.saved, abs=0.0005)
+    assert part.result.network_power.saved == pytest.approx(whole.result.network_power.saved, abs=0.0005)
+    assert "sampled: run times and power are estimates of the whole" in sampling(part.result.sampled)
+    account = figures_of(part.result)
+    assert account.sampled is not None
+    assert account.sampled.units == 101
+    assert account.jobs[0].run_time_s == part.result.jobs[0].run_time_s

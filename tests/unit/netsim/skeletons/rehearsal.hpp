@@ -250,6 +250,7 @@ class rehearsal {
         ADD_FAILURE() << "process " << rank << " waits for puts, which no skeleton does";
         return true;
       case kind::iteration:
+      case kind::unit:
         return true;
     }
     return true;

@@ -53,6 +53,8 @@ inline std::string as_text(const operation& o) {
       return fmt::format("await {} of {}", o.bytes, o.peer);
     case kind::iteration:
       return "iteration";
+    case kind::unit:
+      return fmt::format("unit {}", o.tag);
   }
   return "?";
 }
