@@ -18,6 +18,7 @@
 #include "trace/archive/archive_reader.hpp"
 #include "trace/archive/archive_writer.hpp"
 #include "trace/functions.hpp"
+#include "trace/merging/merged_writer.hpp"
 #endif
 
 namespace nb = nanobind;
@@ -85,6 +86,13 @@ trace::conversion convert(const std::string& raw, const std::string& into,
   return trace::write_archive(raw, into, shown);
 }
 
+trace::merging::merged merge(const std::string& raw, const std::string& file,
+                             const std::optional<nb::callable>& progress) {
+  const auto shown = shown_by<std::uint64_t>(progress);
+  const unlocked without_lock;
+  return trace::merging::merge_recordings(raw, file, shown);
+}
+
 analysed analyse(const std::string& path, std::size_t bins, const std::optional<nb::callable>& progress) {
   const auto shown = shown_by<std::uint64_t>(progress);
   const unlocked without_lock;
@@ -108,6 +116,15 @@ void bind_trace(nb::module_& m) {
       .def_ro("crossings", &conversion::crossings)
       .def_ro("too_early", &conversion::too_early)
       .def_ro("remarks", &conversion::remarks);
+  using trace::merging::merged;
+  nb::class_<merged>(m, "TraceMerging", "The result of merging the recordings of a run.")
+      .def_ro("recordings", &merged::recordings)
+      .def_ro("logs", &merged::logs)
+      .def_ro("classes", &merged::classes)
+      .def_ro("records", &merged::records)
+      .def_ro("bytes", &merged::bytes)
+      .def_ro("call_bytes", &merged::call_bytes)
+      .def_ro("remarks", &merged::remarks);
   nb::class_<definitions::process>(m, "TraceProcess", "One process of a trace.")
       .def_ro("name", &definitions::process::name)
       .def_ro("host", &definitions::process::host)
@@ -215,6 +232,8 @@ void bind_trace(nb::module_& m) {
       .def_prop_ro("incomplete_collectives", [](const analysed& a) { return a.found.incomplete_collectives; });
   m.def("convert_trace", convert, "raw"_a, "into"_a, "progress"_a = nb::none(),
         "Convert records to an OTF2 archive; releases Python's lock.");
+  m.def("merge_trace", merge, "raw"_a, "file"_a, "progress"_a = nb::none(),
+        "Merge records into one file; releases Python's lock.");
   m.def("analyse_trace", analyse, "path"_a, "bins"_a, "progress"_a = nb::none(),
         "Read an OTF2 archive and return its contents; releases Python's lock.");
 }

@@ -627,6 +627,17 @@ class TraceConversion:
     too_early: int  # of these, messages that still arrive before they were sent
     remarks: list[str]  # what is missing, in lines
 
+class TraceMerging:
+    """The result of merging the recordings of a run."""
+
+    recordings: int  # by one library of one process each
+    logs: int  # one for each thread that recorded
+    classes: int  # logs that differ by laws only are one class
+    records: int
+    bytes: int  # size of the file
+    call_bytes: int  # of these, calls without their times
+    remarks: list[str]  # what is missing, in lines
+
 class TraceProcess:
     """One process of a trace."""
 
@@ -689,11 +700,20 @@ class TraceAnalysis:
     most_too_early_s: float
     incomplete_collectives: int
 
+def merge_trace(raw: str, file: str, progress: Callable[[int, int], bool] | None = None) -> TraceMerging:
+    """Merge the recordings in `raw` into one file, which appears as a whole.
+
+    Args:
+        raw: The folder of the recordings, or a merged trace.
+        file: The merged trace.
+        progress: Called with steps done and their total; False ends it with an error.
+    """
+
 def convert_trace(raw: str, into: str, progress: Callable[[int, int], bool] | None = None) -> TraceConversion:
     """Make an OTF2 archive of the recordings in `raw`; it appears in `into` as a whole.
 
     Args:
-        raw: The folder of the recordings.
+        raw: The folder of the recordings, or a merged trace.
         into: The folder of the archive.
         progress: Called with records done and their total, by one thread at a time; False ends it with an error.
     """

@@ -141,7 +141,7 @@ def own_code(code: int) -> int:
     """The exit code with which the present command fails itself: `code`, or OWN_FAILURE if it passes on a program's."""
     words = [word for word in sys.argv[1:3] if not word.startswith("-")]
     verb = words[0] if words else ""
-    if verb == "trace" and words[1:] not in (["info"], ["convert"]):
+    if verb == "trace" and words[1:] not in (["info"], ["convert"], ["merge"]):
         verb = "trace record"
     return OWN_FAILURE if code in (1, 2) and verb in PASS_ON else code
 

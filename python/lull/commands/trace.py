@@ -27,7 +27,7 @@ class CommandOrVerb(click.Group):
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """The usage line of the most frequent form, without `record`."""
-        return ["[OPTIONS] [--] CMD...", "| info DIR", "| convert DIR"]
+        return ["[OPTIONS] [--] CMD...", "| info DIR", "| convert DIR", "| merge DIR"]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options of `record`, which need no subcommand, then the subcommands."""
@@ -44,7 +44,8 @@ def trace() -> None:
     Standard input and output, signals and the exit code are those of CMD.
 
     lull trace info DIR shows which processes communicate and where the time goes; lull trace convert DIR makes the
-    archive of a run that another launcher started, or that was killed.
+    archive of a run that another launcher started, or that was killed; lull trace merge DIR makes one small file of its
+    recordings.
     """
 
 
@@ -97,13 +98,35 @@ def convert_command(folder: Path, keep_raw: bool) -> None:
     """Make the OTF2 archive of what processes have recorded in DIR, the folder that LULL_TRACE named.
 
     Use it for a run that `lull trace` did not start, and for one whose `lull trace` was killed. It reports what is
-    missing.
+    missing. DIR may also be a merged trace (FILE.lulltrace) or its folder; the archive is written beside it.
     """
     from lull.base.interrupts import Interrupts
     from lull.trace.recording import make_archive
 
     with Interrupts() as interrupts:
         make_archive(folder, keep_raw=keep_raw, interrupts=interrupts)
+
+
+@trace.command("merge", short_help="Merge the recordings of a run into one small file.")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="File of the merged trace, which ends in .lulltrace.  [default: DIR/traces.lulltrace]",
+)
+@click.option("--keep-raw", is_flag=True, help="Keep the recordings of the processes in addition to the file.")
+def merge_command(folder: Path, out: Path | None, keep_raw: bool) -> None:
+    """Merge what processes have recorded in DIR, the folder that LULL_TRACE named, into one file.
+
+    Calls that ranks make alike, or whose partners follow from the rank by a law, are in the file once, however many
+    ranks there are. It reports what is missing, and then keeps the recordings.
+    """
+    from lull.base.interrupts import Interrupts
+    from lull.trace.recording import merge_recordings
+
+    with Interrupts() as interrupts:
+        merge_recordings(folder, out, keep_raw=keep_raw, interrupts=interrupts)
 
 
 @trace.command("info", short_help="Show what a trace contains.")

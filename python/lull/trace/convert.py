@@ -1,4 +1,4 @@
-"""Convert the recordings of a run's processes to an OTF2 archive."""
+"""Convert the recordings of a run's processes to an OTF2 archive, or merge them into one file."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from lull.record import Channel
 from lull.trace.account import Progress, require_otf2
 
 ANCHOR = "traces.otf2"
+MERGED = "traces.lulltrace"
+MERGED_SUFFIX = ".lulltrace"
 RAW = "raw"
 
 
@@ -26,8 +28,9 @@ def convert(folder: Path, *, keep_raw: bool, progress: Progress | None = None) -
     """Make the archive of a folder with the recordings of a run.
 
     Args:
-        folder: The folder that LULL_TRACE named; the archive is written into it, and replaces an earlier one.
-        keep_raw: Whether to keep the recordings of the processes.
+        folder: The folder that LULL_TRACE named, or a merged trace or its folder; the archive is written into the
+            folder, and replaces an earlier one.
+        keep_raw: Whether to keep the recordings of the processes; a merged trace is kept always.
         progress: Called with the records done and their total; if it returns False, the conversion ends with an error.
 
     Raises:
@@ -35,15 +38,55 @@ def convert(folder: Path, *, keep_raw: bool, progress: Progress | None = None) -
     """
     asked = f"convert the trace {folder}"
     require_otf2(asked)
+    source = _recordings_in(folder, asked)
+    with native_errors():
+        made = _core.convert_trace(str(source), str(source.parent), progress)
+    if not keep_raw and source.name == RAW:
+        shutil.rmtree(source, ignore_errors=True)
+    return made
+
+
+def merge(folder: Path, out: Path | None, *, keep_raw: bool, progress: Progress | None = None) -> _core.TraceMerging:
+    """Merge the recordings of a run into one file.
+
+    Args:
+        folder: The folder that LULL_TRACE named.
+        out: The file, which is replaced if it exists; None: `MERGED` in the folder.
+        keep_raw: Whether to keep the recordings of the processes; they are kept, too, if a part of them was lost.
+        progress: Called with the steps done and their total; if it returns False, merging ends with an error.
+
+    Raises:
+        LullError: Nothing was recorded there, or the file cannot be written.
+    """
+    asked = f"merge the trace {folder}"
+    require_otf2(asked)
     raw = folder / RAW
     if not raw.is_dir():
-        done = "it is converted already" if (folder / ANCHOR).exists() else "nothing was recorded there"
-        raise LullError(asked, done, "name the folder that LULL_TRACE named while the program ran")
+        raise LullError(asked, _why_no_recordings(folder), "name a folder with recordings; --keep-raw keeps them")
+    target = out or folder / MERGED
+    if target.suffix != MERGED_SUFFIX:
+        raise LullError(asked, f"{target} does not end in {MERGED_SUFFIX}", f"name a file that ends in {MERGED_SUFFIX}")
     with native_errors():
-        made = _core.convert_trace(str(raw), str(folder), progress)
-    if not keep_raw:
+        made = _core.merge_trace(str(raw), str(target), progress)
+    if not keep_raw and not made.remarks:
         shutil.rmtree(raw, ignore_errors=True)
     return made
+
+
+def _recordings_in(folder: Path, asked: str) -> Path:
+    """Where the recordings are: a folder `raw`, or a merged trace."""
+    if folder.suffix == MERGED_SUFFIX and folder.is_file():
+        return folder
+    for source in (folder / RAW, folder / MERGED):
+        if source.exists():
+            return source
+    raise LullError(asked, _why_no_recordings(folder), "name the folder that LULL_TRACE named while the program ran")
+
+
+def _why_no_recordings(folder: Path) -> str:
+    if (folder / ANCHOR).exists():
+        return "it is converted already"
+    return "it is merged already" if (folder / MERGED).exists() else "nothing was recorded there"
 
 
 def leave_energy(folder: Path, node: str, channels: Sequence[Channel], samples: pa.Table, begin_ns: int) -> None:

@@ -115,6 +115,26 @@ def make_archive(folder: Path, *, keep_raw: bool, interrupts: Interrupts) -> Non
     say(f"trace of {made.processes} processes, {made.events} events, {size / 1e6:.3g} MB in {folder}")
 
 
+def merge_recordings(folder: Path, out: Path | None, *, keep_raw: bool, interrupts: Interrupts) -> None:
+    """Merge the recordings, and report the result and what is missing.
+
+    Raises:
+        LullError: See `lull.trace.convert.merge`; InterruptedBySignal if a signal asked to stop.
+    """
+    try:
+        with TraceProgress("merging", "steps", interrupts) as progress:
+            made = convert.merge(folder, out, keep_raw=keep_raw, progress=progress)
+    except LullError:
+        interrupts.check("merge the trace")
+        raise
+    for line in _few(made.remarks):
+        say(line)
+    if made.remarks and not keep_raw:
+        say(f"the recordings in {folder / convert.RAW} are kept, because a part of them is missing in the merged trace")
+    words = f"{made.logs} logs with {made.records} records in {made.classes} classes, {made.bytes / 1e6:.3g} MB"
+    say(f"merged trace of {words}, {made.call_bytes} B of them without times, in {out or folder / convert.MERGED}")
+
+
 def _measure(command: Command, meter: Meter, interrupts: Interrupts, asked: Recording) -> MeasuredRepeat:
     observers = [] if asked.quiet or not is_wanted() else [LiveLine()]
     with Watch(record.this_host().node, meter, 1, observers) as watch:

@@ -23,6 +23,7 @@
 #include "trace/archive/joined.hpp"
 #include "trace/archive/otf2.hpp"
 #include "trace/archive/replay.hpp"
+#include "trace/merging/recordings.hpp"
 
 struct OTF2_LockObject {
   std::mutex mutex;
@@ -357,7 +358,8 @@ std::uint64_t write_energy(const archive& to, joined& all, const joined_clocks& 
 
 conversion write_archive(const fs::path& raw, const fs::path& into, const conversion_progress& progress) {
   quiet_otf2();
-  const std::vector<raw_process> found = read_raw_folder(raw);
+  const merging::recordings from = merging::read_all_recordings(raw);
+  const std::vector<raw_process> found = merging::processes_of(from);
   joined all = join(found);
   conversion made{.processes = all.processes.size()};
   if (all.processes.empty())
@@ -378,7 +380,7 @@ conversion write_archive(const fs::path& raw, const fs::path& into, const conver
     to.check(OTF2_Archive_OpenEvtFiles(to.get()));
     converter converted(all, clocks, to, progress);
     converted.run();
-    std::vector<energy_series> energy = read_energy(raw);
+    std::vector<energy_series> energy = read_energy(from);
     std::uint64_t events = write_energy(to, all, clocks, energy, converted);
     for (const auto& location : all.all.locations)
       if (location.is_thread) events += location.events;

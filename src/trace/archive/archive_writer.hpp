@@ -21,7 +21,8 @@ struct conversion {
 // error.
 using conversion_progress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
 
-// `raw` contains the records and perhaps HOST.energy files (energy.hpp defines their form). The archive is written to a
+// `raw` is a folder with the records and perhaps HOST.energy files (energy.hpp defines their form), or a merged trace
+// (merging/merged_file.hpp). The archive is written to a
 // temporary folder and then renamed: traces.otf2, traces.def and the folder traces appear complete in `into`, and
 // replace earlier ones. Throws lull::error.
 [[nodiscard]] conversion write_archive(const std::filesystem::path& raw, const std::filesystem::path& into,

@@ -1,7 +1,6 @@
 #include "trace/archive/energy.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -30,25 +29,23 @@ std::vector<energy_sample> energy_series::samples() const {
   return found;
 }
 
-std::vector<energy_series> read_energy(const std::filesystem::path& raw) {
+std::vector<energy_series> read_energy(const merging::recordings& from) {
   std::vector<energy_series> found;
-  for (const auto& entry : std::filesystem::directory_iterator(raw)) {
-    if (entry.path().extension() != ".energy") continue;
+  for (const auto& [name, text] : from.energy) {
     try {
-      const auto file = nlohmann::json::parse(std::ifstream(entry.path()));
+      const auto file = nlohmann::json::parse(text);
       energy_series series;
       file.at("host").get_to(series.host);
       file.at("time_ns").get_to(series.time_ns);
       file.at("joules").get_to(series.joules);
       for (const auto& c : file.at("channels")) series.channels.push_back({c.at("name"), c.at("domain"), c.at("kind")});
       if (series.joules.size() != series.channels.size() || series.channels.size() > most_channels)
-        throw error("read " + entry.path().string(), "the numbers of its channels and joules do not match");
+        throw error("read " + name, "the numbers of its channels and joules do not match");
       for (const auto& of : series.joules)
-        if (of.size() != series.time_ns.size())
-          throw error("read " + entry.path().string(), "its columns differ in length");
+        if (of.size() != series.time_ns.size()) throw error("read " + name, "its columns differ in length");
       if (!series.channels.empty() && !series.time_ns.empty()) found.push_back(std::move(series));
     } catch (const nlohmann::json::exception& e) {
-      throw error("read " + entry.path().string(), e.what());
+      throw error("read " + name, e.what());
     }
   }
   return found;

@@ -3,9 +3,10 @@
 //   {"host": …, "channels": [{"name", "domain", "kind"}], "time_ns": [CLOCK_MONOTONIC …], "joules": [[a channel's …] …]}
 #pragma once
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "trace/merging/recordings.hpp"
 
 namespace lull::trace {
 
@@ -29,6 +30,6 @@ struct energy_series {
 };
 
 // Throws lull::error if a file has another form.
-[[nodiscard]] std::vector<energy_series> read_energy(const std::filesystem::path& raw);
+[[nodiscard]] std::vector<energy_series> read_energy(const merging::recordings& from);
 
 }  // namespace lull::trace

@@ -31,7 +31,7 @@ struct thread_state {
 // The reading position in a log.
 class cursor {
  public:
-  cursor(const std::filesystem::path& path, thread_state& thread) : thread(thread), log_(path) { advance(); }
+  cursor(const raw_log& log, thread_state& thread) : thread(thread), log_(log) { advance(); }
 
   [[nodiscard]] bool ended() const { return next_.records.empty(); }
   [[nodiscard]] bool is_damaged() const { return log_.is_damaged(); }
@@ -81,7 +81,7 @@ class player {
     logs.reserve(raw.logs.size());
     for (std::size_t i = 0; i < raw.logs.size(); ++i) {
       const auto [thread, is_new] = threads.try_emplace(of_.locations[i], thread_state{.location = of_.locations[i]});
-      logs.emplace_back(raw.logs[i].path, thread->second);
+      logs.emplace_back(raw.logs[i], thread->second);
       if (is_new && raw.logs[i].thread == static_cast<std::uint64_t>(raw.pid) && !raw.clocks.empty())
         enter(thread->second, raw.clocks.front().ticks, of_.program);
     }

@@ -26,6 +26,9 @@ class byte_reader {
   explicit byte_reader(std::vector<std::span<const std::uint8_t>> pieces) : pieces_(std::move(pieces)) { next_piece(); }
 
   [[nodiscard]] bool at_end() const { return left_.empty(); }
+  // How many bytes are left in this piece, and these.
+  [[nodiscard]] std::size_t left() const { return left_.size(); }
+  std::span<const std::uint8_t> rest() { return std::exchange(left_, {}); }
   // Whether something was read that is not there; all numbers are 0 from then on.
   [[nodiscard]] bool failed() const { return failed_; }
 
@@ -45,6 +48,7 @@ class byte_reader {
     return b;
   }
   void copy(void* to, std::size_t count) {
+    if (count == 0) return;
     if (left_.size() < count || failed_) {
       std::memset(to, 0, count);
       return fail();

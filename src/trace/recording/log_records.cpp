@@ -64,6 +64,19 @@ class log_records::mapping {
   std::size_t bytes_ = 0;
 };
 
+log_records::log_records(const raw_log& log) {
+  if (log.stored == nullptr) {
+    *this = log_records(log.path);
+    return;
+  }
+  stored_ = log.stored;
+  thread_ = log.thread;
+  lost_ = log.lost;
+  whole_ = stored_->open(structure_);
+  count_ = whole_->records;
+  valid_ = true;
+  expander_.emplace(whole_->structure, whole_->times, whole_->records, whole_->given_up);
+}
 log_records::log_records(const std::filesystem::path& path) {
   if (path.extension() == folded_extension)
     open_folded(path);
@@ -71,6 +84,7 @@ log_records::log_records(const std::filesystem::path& path) {
     open_raw(path);
 }
 log_records::log_records(log_records&&) noexcept = default;
+log_records& log_records::operator=(log_records&&) noexcept = default;
 log_records::~log_records() = default;
 
 void log_records::open_raw(const std::filesystem::path& path) {
@@ -149,6 +163,7 @@ void log_records::open_folded(const std::filesystem::path& path) {
       lives.erase(life);  // it is used again
   }
   count_ = folded + window_.size();
+  if (is_whole && !folded_->running) whole_ = {structure, times, folded, given_up};
   expander_.emplace(std::move(structure), std::move(times), folded, std::move(given_up));
 }
 

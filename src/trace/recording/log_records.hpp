@@ -15,13 +15,29 @@ namespace lull::trace {
 
 inline constexpr const char* folded_extension = ".folded";
 
+// A folded log, wherever it lies.
+struct folded_log {
+  folding::expander::pieces structure = {}, times = {};
+  std::uint64_t records = 0;
+  folding::expander::handles given_up = {};
+};
+
+// A log that is no file of its own.
+class stored_log {
+ public:
+  virtual ~stored_log() = default;
+  // Its bytes last as long as this, except that its structure is written to `structure`.
+  [[nodiscard]] virtual folded_log open(folding::bytes& structure) const = 0;
+};
+
 class log_records {
  public:
+  explicit log_records(const raw_log& log);
   // A file with records, or with folded ones, beside which the file with the records that follow may be. Throws
   // lull::error if it cannot be read.
   explicit log_records(const std::filesystem::path& path);
   log_records(log_records&&) noexcept;
-  log_records& operator=(log_records&&) = delete;
+  log_records& operator=(log_records&&) noexcept;
   ~log_records();
 
   // None: it is no such file, or is damaged.
@@ -34,6 +50,8 @@ class log_records {
   [[nodiscard]] std::span<const record> next_call();
   // Whether the records ended before they should.
   [[nodiscard]] bool is_damaged() const { return expander_ && expander_->is_damaged(); }
+  // The bytes of a log that is folded as a whole, before anything was read; null: of another.
+  [[nodiscard]] const folded_log* whole_folded() const { return whole_ ? &*whole_ : nullptr; }
 
  private:
   class mapping;
@@ -45,6 +63,9 @@ class log_records {
   std::uint64_t thread_ = 0, lost_ = 0, count_ = 0;
   std::optional<mapped_log> raw_;    // of a folded log: its window
   std::unique_ptr<mapping> folded_;  // the files of a folded log
+  std::shared_ptr<const stored_log> stored_;
+  folding::bytes structure_;  // of a stored log
+  std::optional<folded_log> whole_;
   std::optional<folding::expander> expander_;
   std::span<const record> left_;  // of what is mapped or in the buffer
   std::vector<record> buffer_;

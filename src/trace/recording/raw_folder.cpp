@@ -97,31 +97,6 @@ void read_line(raw_process& p, const json& line) {
   }
 }
 
-raw_process read_definitions(const std::filesystem::path& path) {
-  raw_process p;
-  p.name = path.stem().string();
-  std::ifstream file(path);
-  std::size_t number = 1;
-  for (std::string line; std::getline(file, line); ++number) {
-    const json read = json::parse(line, nullptr, false);
-    if (read.is_discarded() && file.eof()) break;  // the last line, which a killed process wrote only partially
-    std::string found = read.is_discarded() ? "it is not JSON" : "";
-    try {
-      if (found.empty()) read_line(p, read);
-    } catch (const json::exception& e) {
-      found = e.what();
-    } catch (const damage& e) {
-      found = e.what();
-    }
-    if (found.empty()) continue;
-    // Later lines may refer to what could not be read.
-    p.damaged =
-        fmt::format("its definitions are damaged from line {} on ({}); what came before is kept", number, found);
-    break;
-  }
-  return p;
-}
-
 // Whether two records with the same host and process number are of one process: a number is reused only after its
 // process has ended.
 bool are_one(const raw_process& a, const raw_process& b) {
@@ -144,7 +119,31 @@ void take_in(raw_process& p, raw_process&& other) {
 
 }  // namespace
 
-std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
+raw_process read_definitions(const std::string& name, std::istream& file) {
+  raw_process p;
+  p.name = name;
+  std::size_t number = 1;
+  for (std::string line; std::getline(file, line); ++number) {
+    const json read = json::parse(line, nullptr, false);
+    if (read.is_discarded() && file.eof()) break;  // the last line, which a killed process wrote only partially
+    std::string found = read.is_discarded() ? "it is not JSON" : "";
+    try {
+      if (found.empty()) read_line(p, read);
+    } catch (const json::exception& e) {
+      found = e.what();
+    } catch (const damage& e) {
+      found = e.what();
+    }
+    if (found.empty()) continue;
+    // Later lines may refer to what could not be read.
+    p.damaged =
+        fmt::format("its definitions are damaged from line {} on ({}); what came before is kept", number, found);
+    break;
+  }
+  return p;
+}
+
+std::vector<raw_process> read_recordings(const std::filesystem::path& folder) {
   std::error_code failed;
   std::vector<std::filesystem::path> definitions, records;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
@@ -163,15 +162,24 @@ std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
   std::ranges::sort(records);
   std::vector<raw_process> found;
   for (const auto& path : definitions) {
-    raw_process next = read_definitions(path);
+    std::ifstream file(path);
+    raw_process next = read_definitions(path.stem().string(), file);
     for (const auto& log : records) {
       if (log.stem().stem().string() != next.name) continue;
       const log_records found_there(log);
       if (found_there.is_valid())
-        next.logs.push_back({log, found_there.thread(), found_there.lost(), found_there.count()});
+        next.logs.push_back({log, found_there.thread(), found_there.lost(), found_there.count(), nullptr});
       else if (next.damaged.empty() && std::filesystem::file_size(log, failed) > 0)
         next.damaged = log.filename().string() + " is damaged or truncated, and is left out";
     }
+    found.push_back(std::move(next));
+  }
+  return found;
+}
+
+std::vector<raw_process> processes_of(std::vector<raw_process> recordings) {
+  std::vector<raw_process> found;
+  for (raw_process& next : recordings) {
     const auto same = std::ranges::find_if(found, [&](const raw_process& p) { return are_one(p, next); });
     if (same != found.end())
       take_in(*same, std::move(next));
@@ -182,6 +190,10 @@ std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
     return std::tie(a.job, a.rank, a.host, a.pid) < std::tie(b.job, b.rank, b.host, b.pid);
   });
   return found;
+}
+
+std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
+  return processes_of(read_recordings(folder));
 }
 
 mapped_log::mapped_log(const std::filesystem::path& path) {
@@ -250,6 +262,14 @@ mapped_log::mapped_log(mapped_log&& other) noexcept
       bytes_(other.bytes_),
       header_(other.header_),
       records_(std::exchange(other.records_, {})) {}
+
+mapped_log& mapped_log::operator=(mapped_log&& other) noexcept {
+  std::swap(mapped_, other.mapped_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(header_, other.header_);
+  std::swap(records_, other.records_);
+  return *this;
+}
 
 mapped_log::~mapped_log() {
   if (mapped_ != nullptr) ::munmap(mapped_, bytes_);

@@ -2,7 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,11 +38,14 @@ struct raw_region {
   std::string paradigm, name;
 };
 
+class stored_log;
+
 struct raw_log {
   std::filesystem::path path;  // log_records.hpp reads it
   std::uint64_t thread = 0;
   std::uint64_t lost = 0;
   std::uint64_t records = 0;
+  std::shared_ptr<const stored_log> stored = {};  // null: it is the file at `path`
 };
 
 enum class ending { in_order, exit_without_end, killed };
@@ -62,12 +67,19 @@ struct raw_process {
 // Sorted by host and process number. Throws lull::error if the folder is none, or has another version.
 [[nodiscard]] std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder);
 
+// The same in steps: what each library of each process has recorded, by name; and the processes, of each of which
+// several libraries may have recorded.
+[[nodiscard]] std::vector<raw_process> read_recordings(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<raw_process> processes_of(std::vector<raw_process> recordings);
+// The content of PROCESS.definitions, except for the logs.
+[[nodiscard]] raw_process read_definitions(const std::string& name, std::istream& file);
+
 // The records of a thread, mapped during the lifetime of this object. Throws lull::error if they cannot be read.
 class mapped_log {
  public:
   explicit mapped_log(const std::filesystem::path& path);
   mapped_log(mapped_log&& other) noexcept;
-  mapped_log& operator=(mapped_log&&) = delete;
+  mapped_log& operator=(mapped_log&& other) noexcept;
   ~mapped_log();
   // The saved records, followed by those in the window.
   [[nodiscard]] std::span<const record> records() const { return records_; }

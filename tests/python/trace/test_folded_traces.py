@@ -54,10 +54,21 @@ def expect_same_archives(trace: Path) -> None:
     shutil.copytree(trace, folded)
     subprocess.run([FOLD_RECORDS, folded / "raw"], check=True)
     assert not list((folded / "raw").glob("*.records"))
+    merged = trace.with_name("merged")
+    for source in (trace, folded):
+        _core.merge_trace(str(source / "raw"), str(merged.with_suffix(".lulltrace")))
+        merged.mkdir()
+        merged.with_suffix(".lulltrace").rename(merged / "traces.lulltrace")
+        convert(merged, keep_raw=False)
+        if source == trace:
+            from_raw = text_of(merged)
+            shutil.rmtree(merged)
     convert(trace, keep_raw=False)
     convert(folded, keep_raw=False)
     raw_text, folded_text = text_of(trace), text_of(folded)
     assert raw_text == folded_text
+    assert raw_text == from_raw
+    assert raw_text == text_of(merged)
     assert "ENTER" in folded_text
 
 
