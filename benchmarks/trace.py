@@ -15,7 +15,6 @@ import os
 import re
 import shutil
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
@@ -26,7 +25,7 @@ from typing import Any
 
 from lull.mpi.preload import preloaded
 from lull.trace.account import analyse
-from lull.trace.convert import convert, size_of_archive
+from lull.trace.convert import convert, merge, size_of_archive
 
 TOP = Path(__file__).resolve().parent.parent
 BUILD = TOP / "build" / "venv"
@@ -36,8 +35,6 @@ CALLS = 2_000_000
 EVENTS_OF_CALL = 3
 FOLDED_CALLS = 6_000_000
 STEPS = 300_000
-FOLDED_HEADER_BYTES = 24  # src/trace/folding/folded_file.hpp
-STRUCTURE = 1
 PROCESSES = 4
 PINGPONG_ROUNDS = 200_000
 OPENMPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -89,18 +86,12 @@ def folded_over_written(folder: Path, pattern: str) -> list[float]:
     return found
 
 
-def folded_bytes(folder: Path, iterations: int) -> int:
-    """The bytes of the folded calls of CG, without their times."""
-    recorded(folder, iterations, 1, "cg", "folded")
-    [file] = (folder / "raw").glob("*.folded")
-    content = file.read_bytes()
-    total, at = 0, FOLDED_HEADER_BYTES
-    while at < len(content):
-        what, size = struct.unpack_from("<II", content, at)
-        total += size if what == STRUCTURE else 0
-        at += 8 + size
+def folded_bytes(folder: Path, pattern: str, processes: int, iterations: int) -> int:
+    """The bytes of the merged calls of all processes, without their times."""
+    recorded(folder, iterations, processes, pattern, "folded")
+    made = merge(folder, None, keep_raw=False)
     shutil.rmtree(folder)
-    return total
+    return made.call_bytes
 
 
 def library_ratios(folder: Path) -> list[float]:
@@ -176,7 +167,9 @@ def main() -> None:
         rounds["folded_over_written_library"] = library_ratios(folder)
         result: dict[str, Any] = dict(archive(folder / "archive"))
         for iterations in (150, 15_000):
-            result[f"folded_bytes_cg_{iterations}"] = folded_bytes(folder / "cg", iterations)
+            result[f"folded_bytes_cg_{iterations}"] = folded_bytes(folder / "cg", "cg", PROCESSES, iterations)
+        for ranks in (9, 64):
+            result[f"folded_bytes_stencil_{ranks}_ranks"] = folded_bytes(folder / "stencil", "stencil", ranks, 1000)
         [result["folded_memory_kib"]] = recorded(folder / "memory", 1500, 1, "memory")
         rounds["pingpong_8b_ratio"] = ratios([pingpong, "8", str(PINGPONG_ROUNDS)], r"^(\S+)$", folder, ROUNDS)
         (folder / "in.melt").write_text(MELT)
