@@ -39,6 +39,7 @@ using trace::definitions;
 struct analysed {
   definitions all;
   analysis found;
+  std::vector<std::string> remarks;
 };
 
 template <class T>
@@ -100,7 +101,7 @@ analysed analyse(const std::string& path, std::size_t bins, const std::optional<
   archive.open();
   trace::analyser visitor(archive.all(), bins);
   archive.read(visitor, shown);
-  return {archive.all(), visitor.result()};
+  return {archive.all(), visitor.result(), archive.remarks()};
 }
 
 }  // namespace
@@ -145,6 +146,7 @@ void bind_trace(nb::module_& m) {
       .def_prop_ro("begin_ns", [](const analysed& a) { return a.all.begin_ns; })
       .def_prop_ro("events", [](const analysed& a) { return a.found.events; })
       .def_prop_ro("bins", [](const analysed& a) { return a.found.bins; })
+      .def_ro("remarks", &analysed::remarks)
       .def_prop_ro(
           "threads",
           [](const analysed& a) { return std::ranges::count_if(a.all.locations, &definitions::location::is_thread); })

@@ -665,6 +665,7 @@ class TraceAnalysis:
     begin_ns: int  # since 1970; 0 if unknown
     events: int
     bins: int
+    remarks: list[str]  # what is missing in a merged trace, in lines
     threads: int
     processes: list[TraceProcess]
     regions: list[TraceRegion]
@@ -719,10 +720,10 @@ def convert_trace(raw: str, into: str, progress: Callable[[int, int], bool] | No
     """
 
 def analyse_trace(path: str, bins: int, progress: Callable[[int, int], bool] | None = None) -> TraceAnalysis:
-    """Read and analyse an OTF2 archive.
+    """Read and analyse an OTF2 archive, or a merged trace.
 
     Args:
-        path: Its folder, or its .otf2 file.
+        path: Its folder, or its .otf2 or .lulltrace file.
         bins: Number of equal intervals of the run.
         progress: Called with events read and their total; False ends it with an error.
     """

@@ -139,7 +139,8 @@ def merge_command(folder: Path, out: Path | None, keep_raw: bool) -> None:
 def info(folder: Path, form: str, plots_to: Path | None, plots_format: str | None) -> None:
     """Show which processes of a trace communicate, and how each process spent its time.
 
-    DIR is the folder of an OTF2 archive, or its .otf2 file, written by Lull or by another tool such as Score-P. Time in
+    DIR is the folder of an OTF2 archive, or its .otf2 file, written by Lull or by another tool such as Score-P, or a
+    merged trace (FILE.lulltrace) or its folder. Time in
     communication is split into waiting for a late sender, for a late receiver, for others in a collective (imbalance),
     and the rest, transfer. The plots show who sends to whom, the time of each process and over the run, and sizes.
     """
@@ -147,6 +148,7 @@ def info(folder: Path, form: str, plots_to: Path | None, plots_format: str | Non
     from lull.trace.account import analyse
     from lull.trace.describe import describe
     from lull.trace.progress import TraceProgress
+    from lull.trace.recording import few
 
     if plots_format is not None and plots_to is None:
         raise UsageError(f"trace info --plots-as {plots_format}", "no plots are written", "name a folder with --plots")
@@ -157,6 +159,8 @@ def info(folder: Path, form: str, plots_to: Path | None, plots_format: str | Non
         except LullError:
             interrupts.check("read the trace")
             raise
+    for line in few(found.remarks):
+        say(line)
     show_result(form, lambda: describe(found.account), lambda: found.account.model_dump_json(by_alias=True, indent=1))
     if plots_to is not None:
         from lull.trace.plots import write_plots

@@ -23,11 +23,12 @@ from lull.mpi.preload import out_of_reach
 from lull.prediction.launch import processes_of, with_processes
 from lull.simulation.description import read_description
 from lull.trace.account import analyse
-from lull.trace.convert import is_trace
+from lull.trace.convert import MERGED_SUFFIX, is_trace
 from lull.trace.recording import Recording, record_trace
 
 SKELETONS = {"histogram": "histogram", "index_gather": "index-gather", "radix_sort": "radix-sort"}
 TRACES = "traces"  # folder of the traces
+TRACE_FILES = (".otf2", MERGED_SUFFIX)
 
 
 @dataclass(frozen=True)
@@ -233,11 +234,13 @@ def _aggregates(path: Path) -> bool:
 
 
 def _is_archive(path: Path) -> bool:
-    return path.is_file() if path.suffix == ".otf2" else path.is_dir() and any(path.glob("*.otf2"))
+    if path.suffix in TRACE_FILES:
+        return path.is_file()
+    return path.is_dir() and (is_trace(path) or any(path.glob("*.otf2")))
 
 
 def _name_of(path: Path) -> str:
-    return path.resolve().parent.name if path.suffix == ".otf2" else path.resolve().name
+    return path.resolve().parent.name if path.suffix in TRACE_FILES else path.resolve().name
 
 
 def program_name(command: Sequence[str]) -> str:

@@ -164,6 +164,7 @@ class Analysis:
     message_bytes: NDArray[np.float64]  # by bin, point to point and one-sided
     collective_bytes: NDArray[np.float64]
     watts: dict[str, NDArray[np.float64]]  # by metric, in each bin; NaN for a bin without readings
+    remarks: tuple[str, ...] = ()  # what is missing in a merged trace, in lines
 
 
 def require_otf2(asked: str) -> None:
@@ -175,10 +176,10 @@ def require_otf2(asked: str) -> None:
 
 
 def analyse(path: Path, *, bins: int = BINS, progress: Progress | None = None) -> Analysis:
-    """Read an archive, of Lull or of another tool, from begin to end.
+    """Read an archive, of Lull or of another tool, or a merged trace, from begin to end.
 
     Args:
-        path: Its folder, or its `.otf2` file.
+        path: Its folder, or its `.otf2` or `.lulltrace` file.
         bins: Number of equal intervals of the run for quantities over time.
         progress: Called with the events read and their total; if it returns False, reading ends with an error.
 
@@ -201,6 +202,7 @@ def analyse(path: Path, *, bins: int = BINS, progress: Progress | None = None) -
         message_bytes=np.asarray(found.message_bytes_in_bins, dtype=np.float64),
         collective_bytes=np.asarray(found.collective_bytes_in_bins, dtype=np.float64),
         watts=watts,
+        remarks=tuple(found.remarks),
     )
 
 

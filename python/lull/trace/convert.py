@@ -138,8 +138,8 @@ def make_room(folder: Path) -> None:
 
 
 def is_trace(folder: Path) -> bool:
-    """Whether a folder contains an archive."""
-    return (folder / ANCHOR).is_file()
+    """Whether a folder contains an archive or a merged trace."""
+    return (folder / ANCHOR).is_file() or (folder / MERGED).is_file()
 
 
 def size_of_archive(folder: Path) -> int:

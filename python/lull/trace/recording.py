@@ -104,7 +104,7 @@ def make_archive(folder: Path, *, keep_raw: bool, interrupts: Interrupts) -> Non
     except LullError:
         interrupts.check("convert the trace")
         raise
-    for line in _few(made.remarks):
+    for line in few(made.remarks):
         say(line)
     if made.hosts > 1 and made.crossings:
         words = f"the clocks of {made.hosts} hosts are joined by {made.crossings} messages"
@@ -127,7 +127,7 @@ def merge_recordings(folder: Path, out: Path | None, *, keep_raw: bool, interrup
     except LullError:
         interrupts.check("merge the trace")
         raise
-    for line in _few(made.remarks):
+    for line in few(made.remarks):
         say(line)
     if made.remarks and not keep_raw:
         say(f"the recordings in {folder / convert.RAW} are kept, because a part of them is missing in the merged trace")
@@ -158,7 +158,7 @@ def _clear(folder: Path) -> None:
     folder.rmdir()
 
 
-def _few(remarks: Sequence[str], most: int = 5) -> list[str]:
+def few(remarks: Sequence[str], most: int = 5) -> list[str]:
     """The first few of many lines, and the number of the others."""
     if len(remarks) <= most:
         return list(remarks)

@@ -37,8 +37,9 @@ struct converted_trace {
   std::uint64_t events = 0;
   std::uint64_t too_early = 0;  // messages received before they were sent, according to the clocks
   std::uint64_t most_too_early_ns = 0;
-  std::uint64_t went_back = 0;     // how often the clock of a process went back
-  std::uint64_t went_back_ns = 0;  // in total
+  std::uint64_t went_back = 0;            // how often the clock of a process went back
+  std::uint64_t went_back_ns = 0;         // in total
+  std::vector<std::string> missing = {};  // of the trace itself, one line each
   [[nodiscard]] std::uint32_t processes() const { return operations->processes(); }
 };
 

@@ -77,7 +77,8 @@ std::string text_or_none(const reader& from, const char* name) { return from.has
 
 std::unique_ptr<program> make(const job_setup& setup) {
   const reader from(find_workload("trace").keys, setup.job().own);
-  setup.require(from.has("trace"), "trace", "is missing", "name the folder of a trace, or its file .otf2");
+  setup.require(from.has("trace"), "trace", "is missing",
+                "name the folder of a trace, or its file .otf2 or .lulltrace");
   const std::string iteration = text_or_none(from, "trace_iteration");
   auto larger = std::make_unique<trace_program>(read_trace(from.word("trace"), iteration));
   const std::uint32_t traced = larger->processes();
@@ -99,7 +100,7 @@ std::unique_ptr<program> make(const job_setup& setup) {
 
 std::vector<std::string> trace_program::remarks() const {
   const auto times = [](std::uint64_t n) { return n == 1 ? std::string("once") : fmt::format("{} times", n); };
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = trace_->missing;
   for (const not_replayed& one : trace_->left_out)
     lines.push_back(fmt::format("not replayed: {}, {} ({})", one.name, times(one.times), one.instead));
   if (trace_->too_early > 0)
@@ -123,7 +124,9 @@ std::shared_ptr<const converted_trace> read_trace(const std::string& path, const
   trace::archive_reader archive(path);
   conversion converted(archive.all(), {.asked = asked_of(path), .iteration = iteration});
   archive.read(converted, progress);
-  auto made = std::make_shared<const converted_trace>(converted.finish());
+  converted_trace finished = converted.finish();
+  finished.missing = archive.remarks();
+  auto made = std::make_shared<const converted_trace>(std::move(finished));
   recent().keep(std::move(wanted), made);
   return made;
 }
@@ -156,7 +159,8 @@ workload_entry trace_entry() {
   workload_entry made = program_entry(
       "trace", "each process repeats its operations of a trace",
       {path_key("trace",
-                "folder of an OTF2 trace, or its .otf2 file; a relative path begins at the folder of this file",
+                "folder of an OTF2 trace or a merged trace, or its .otf2 or .lulltrace file; a relative path begins at "
+                "the folder of this file",
                 "required; it implies pattern = \"trace\""),
        path_key("trace_smaller",
                 "trace of the same program on fewer processes, to simulate more processes than were traced", "none"),

@@ -179,7 +179,7 @@ class definition_writer {
       if (host.location == 0) continue;  // no process ran there
       std::vector<OTF2_MetricMemberRef> members;
       const auto add = [&](const energy_channel& c, const char* what, const char* unit, OTF2_MetricMode mode) {
-        const std::string name = fmt::format("{} of {} ({}, {})", what, c.domain, c.name, c.kind);
+        const std::string name = name_of_metric(what, c);
         check(OTF2_GlobalDefWriter_WriteMetricMember(to_, member, text(name), text(c.kind), OTF2_METRIC_TYPE_OTHER,
                                                      mode, OTF2_TYPE_DOUBLE, OTF2_BASE_DECIMAL, 0, text(unit)));
         members.push_back(member++);

@@ -16,7 +16,9 @@
 #include "base/error.hpp"
 #include "trace/archive/otf2.hpp"
 #include "trace/archive/reading_definitions.hpp"
+#include "trace/archive/recorded_events.hpp"
 #include "trace/functions.hpp"
+#include "trace/merging/merged_file.hpp"
 
 namespace lull::trace {
 namespace {
@@ -300,7 +302,8 @@ fs::path find_anchor(const fs::path& path) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(path, failed))
     if (entry.path().extension() == ".otf2") found.push_back(entry.path());
-  if (failed) throw error(action, failed.message(), "name the folder of a trace, or its file .otf2");
+  if (failed) throw error(action, failed.message(), "name the folder of a trace, or its file .otf2 or .lulltrace");
+  if (const fs::path merged = path / merging::merged_name; found.empty() && fs::exists(merged, failed)) return merged;
   if (found.empty()) {
     const bool raw = fs::is_directory(path / "raw", failed);
     throw error(action, "it contains no .otf2 file",
@@ -310,14 +313,33 @@ fs::path find_anchor(const fs::path& path) {
   return found.front();
 }
 
-archive_reader::archive_reader(const fs::path& path) : state_(std::make_unique<state>(find_anchor(path))) {}
+archive_reader::archive_reader(const fs::path& path) {
+  const fs::path anchor = find_anchor(path);
+  if (anchor.extension() == merging::merged_extension)
+    recorded_ = std::make_unique<recorded_events>(anchor);
+  else
+    state_ = std::make_unique<state>(anchor);
+}
 archive_reader::~archive_reader() = default;
 
-const definitions& archive_reader::all() const { return state_->all; }
+const definitions& archive_reader::all() const { return recorded_ ? recorded_->all() : state_->all; }
 
-void archive_reader::open() { state_->open(); }
+std::vector<std::string> archive_reader::remarks() const {
+  return recorded_ ? recorded_->remarks() : std::vector<std::string>();
+}
+
+void archive_reader::open() {
+  if (recorded_)
+    recorded_->open();
+  else
+    state_->open();
+}
 
 void archive_reader::read(event_visitor& to, const reading_progress& progress) {
+  if (recorded_) {
+    recorded_->open();
+    return recorded_->read(to, progress);
+  }
   state& s = *state_;
   s.open();
   OTF2_Reader* const reader = s.reader.get();

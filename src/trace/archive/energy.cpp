@@ -1,5 +1,7 @@
 #include "trace/archive/energy.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +13,10 @@ namespace {
 constexpr std::size_t most_channels = 127;  // two metrics each, and OTF2 counts them in a byte
 
 }  // namespace
+
+std::string name_of_metric(const char* what, const energy_channel& c) {
+  return fmt::format("{} of {} ({}, {})", what, c.domain, c.name, c.kind);
+}
 
 std::vector<energy_sample> energy_series::samples() const {
   std::vector<energy_sample> found;

@@ -14,6 +14,9 @@ struct energy_channel {
   std::string name, domain, kind;
 };
 
+// Of a channel in an archive; `what`: "energy" or "power".
+[[nodiscard]] std::string name_of_metric(const char* what, const energy_channel& c);
+
 struct energy_sample {
   std::int64_t time_ns;
   std::vector<double> values;  // joules of each channel since the begin, then watts of each since the previous sample

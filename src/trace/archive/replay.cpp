@@ -1,6 +1,7 @@
 #include "trace/archive/replay.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -63,7 +64,9 @@ struct request {
   std::uint64_t number = 0;
 };
 
-class player {
+}  // namespace
+
+class process_replay::player {
  public:
   player(const joined& all, std::uint32_t process, const joined_clocks& clocks, event_visitor& to)
       : of_(all.processes[process]),
@@ -72,42 +75,46 @@ class player {
         clock_(clocks.clock_of(process)),
         to_(to) {
     for (const definitions::region& r : all.all.regions) operations_.push_back(collective_of_function(r.name));
-  }
-
-  left_over play(const std::function<void(std::uint64_t)>& beat) {
     const raw_process& raw = *of_.raw;
-    std::map<std::uint32_t, thread_state> threads;  // by location
-    std::vector<cursor> logs;
-    logs.reserve(raw.logs.size());
+    logs_.reserve(raw.logs.size());
     for (std::size_t i = 0; i < raw.logs.size(); ++i) {
-      const auto [thread, is_new] = threads.try_emplace(of_.locations[i], thread_state{.location = of_.locations[i]});
-      logs.emplace_back(raw.logs[i], thread->second);
+      const auto [thread, is_new] = threads_.try_emplace(of_.locations[i], thread_state{.location = of_.locations[i]});
+      logs_.emplace_back(raw.logs[i], thread->second);
       if (is_new && raw.logs[i].thread == static_cast<std::uint64_t>(raw.pid) && !raw.clocks.empty())
         enter(thread->second, raw.clocks.front().ticks, of_.program);
     }
-    several_threads_ = threads.size() > 1;
-    std::uint64_t said = 0;
-    // Takes the log whose call ended first, so that a request is posted before another thread completes it.
-    for (;;) {
-      cursor* first = nullptr;
-      for (cursor& log : logs)
-        if (!log.ended() && (first == nullptr || log.next().end_ticks < first->next().end_ticks)) first = &log;
-      if (first == nullptr) break;
-      tell(first->thread, first->next());
-      first->advance();
-      if (beat && result_.records - said >= beat_every) {
-        beat(result_.records - said);
-        said = result_.records;
-      }
+    several_threads_ = threads_.size() > 1;
+  }
+
+  // Takes the log whose call ended first, so that a request is posted before another thread completes it.
+  bool step() {
+    if (ended_) return false;
+    cursor* first = nullptr;
+    for (cursor& log : logs_)
+      if (!log.ended() && (first == nullptr || log.next().end_ticks < first->next().end_ticks)) first = &log;
+    if (first == nullptr) {
+      end();
+      return true;
     }
-    result_.is_damaged = std::ranges::any_of(logs, &cursor::is_damaged);
-    for (auto& [location, t] : threads) {
-      if (!raw.clocks.empty()) t.last_ns = std::max(t.last_ns, time(raw.clocks.back().ticks));
-      for (; !t.open.empty(); t.open.pop_back())
-        emit(t, {.time_ns = t.last_ns, .what = happening::leave, .region = t.open.back()});
-    }
-    if (beat) beat(result_.records - said);
-    return result_;
+    tell(first->thread, first->next());
+    first->advance();
+    return true;
+  }
+
+  [[nodiscard]] const left_over& result() const { return result_; }
+
+  // No event of this location that is still to come is earlier.
+  [[nodiscard]] std::uint64_t earliest(std::uint32_t location) const {
+    if (ended_) return std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t found = std::numeric_limits<std::uint64_t>::max();
+    for (const cursor& log : logs_)
+      if (!log.ended() && log.thread.location == location)
+        found = std::min(found, std::max(log.thread.last_ns, time(log.next().records.front().begin)));
+    const auto thread = threads_.find(location);
+    if (found != std::numeric_limits<std::uint64_t>::max() || thread == threads_.end() || thread->second.open.empty())
+      return found;
+    const auto& clocks = of_.raw->clocks;  // at the end it leaves what is open
+    return std::max(thread->second.last_ns, clocks.empty() ? 0 : time(clocks.back().ticks));
   }
 
  private:
@@ -392,7 +399,21 @@ class player {
     }
   }
 
+  void end() {
+    const raw_process& raw = *of_.raw;
+    ended_ = true;
+    result_.is_damaged = std::ranges::any_of(logs_, &cursor::is_damaged);
+    for (auto& [location, t] : threads_) {
+      if (!raw.clocks.empty()) t.last_ns = std::max(t.last_ns, time(raw.clocks.back().ticks));
+      for (; !t.open.empty(); t.open.pop_back())
+        emit(t, {.time_ns = t.last_ns, .what = happening::leave, .region = t.open.back()});
+    }
+  }
+
   const joined_process& of_;
+  std::map<std::uint32_t, thread_state> threads_;  // by location
+  std::vector<cursor> logs_;
+  bool ended_ = false;
   const std::string paradigm_;
   const joined_clocks& clocks_;
   const std::uint32_t clock_;
@@ -405,12 +426,29 @@ class player {
   left_over result_;
 };
 
-}  // namespace
+process_replay::process_replay(const joined& all, std::uint32_t process, const joined_clocks& clocks, event_visitor& to)
+    : player_(all.processes[process].raw != nullptr ? std::make_unique<player>(all, process, clocks, to) : nullptr) {}
+process_replay::process_replay(process_replay&&) noexcept = default;
+process_replay::~process_replay() = default;
+
+bool process_replay::step() { return player_ && player_->step(); }
+std::uint64_t process_replay::earliest(std::uint32_t location) const {
+  return player_ ? player_->earliest(location) : std::numeric_limits<std::uint64_t>::max();
+}
+left_over process_replay::result() const { return player_ ? player_->result() : left_over{}; }
 
 left_over replay(const joined& all, std::uint32_t process, const joined_clocks& clocks, event_visitor& to,
                  const std::function<void(std::uint64_t)>& beat) {
-  if (all.processes[process].raw == nullptr) return {};
-  return player(all, process, clocks, to).play(beat);
+  process_replay calls(all, process, clocks, to);
+  std::uint64_t said = 0;
+  while (calls.step()) {
+    if (const std::uint64_t done = calls.result().records; beat && done - said >= beat_every) {
+      beat(done - said);
+      said = done;
+    }
+  }
+  if (beat) beat(calls.result().records - said);
+  return calls.result();
 }
 
 }  // namespace lull::trace

@@ -25,6 +25,7 @@
 namespace lull::trace::merging {
 
 inline constexpr const char* merged_extension = ".lulltrace";
+inline constexpr const char* merged_name = "traces.lulltrace";  // in the folder of a trace
 inline constexpr std::array<char, 8> merged_magic{'l', 'u', 'l', 'l', 'm', 'e', 'r', 'g'};
 inline constexpr std::uint32_t merged_version = 1;
 

@@ -17,6 +17,7 @@ from test_trace import printed
 from conftest import Lull, compiled
 from lull import _core
 from lull.mpi.preload import preloaded
+from lull.trace.account import analyse
 from lull.trace.convert import convert
 from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, each_library
 from trace_records import leave, ring
@@ -59,6 +60,7 @@ def expect_same_archives(trace: Path) -> None:
         _core.merge_trace(str(source / "raw"), str(merged.with_suffix(".lulltrace")))
         merged.mkdir()
         merged.with_suffix(".lulltrace").rename(merged / "traces.lulltrace")
+        read_at_once = analyse(merged).account
         convert(merged, keep_raw=False)
         if source == trace:
             from_raw = text_of(merged)
@@ -68,6 +70,7 @@ def expect_same_archives(trace: Path) -> None:
     raw_text, folded_text = text_of(trace), text_of(folded)
     assert raw_text == folded_text
     assert raw_text == from_raw
+    assert read_at_once == analyse(folded).account
     assert raw_text == text_of(merged)
     assert "ENTER" in folded_text
 
@@ -130,10 +133,13 @@ def test_a_folded_job_that_ends_in_the_middle_leaves_a_whole_archive(
     folding: Lull, mpi: MpiLibrary, built: Path, end: str
 ) -> None:
     words = mpi.start(4, built / f"every_message.{mpi.name}", "20", end)
-    done = folding.run("trace", "-q", "--out", "t", *words)
+    done = folding.run("trace", "-q", "--keep-raw", "--out", "t", *words)
     assert done.returncode != 0
     text = printed(folding.folder / "t")
     assert text.count("MPI_ALLREDUCE") or text.count('"MPI_Allreduce"')
+    merged = folding.folder / "merged.lulltrace"
+    assert folding.run("trace", "merge", "--out", str(merged), "t").returncode == 0
+    assert analyse(merged).account == analyse(folding.folder / "t").account
 
 
 def folded_ring(folder: Path) -> Path:

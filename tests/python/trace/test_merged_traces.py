@@ -133,3 +133,30 @@ def test_a_trace_is_merged_once(lull: Lull, merged: Path) -> None:
     assert done.returncode == 1
     assert "it is merged already" in done.stderr
     assert merged.read_bytes() == before
+
+
+def test_readers_take_a_merged_trace_as_they_take_its_archive(lull: Lull, merged: Path) -> None:
+    expected = lull.run("trace", "info", "--format", "json", "plain")
+    for named in ("t", "t/traces.lulltrace"):
+        done = lull.run("trace", "info", "--format", "json", named)
+        assert (done.returncode, done.stderr, done.stdout) == (0, "", expected.stdout)
+    assert not list(merged.parent.glob("*.otf2"))
+    network = '[topology]\npreset = "fat-tree-4608"\n[[jobs]]\nname = "app"\ntrace = "{}"\n'
+    simulated = []
+    for number, named in enumerate(("plain", "t/traces.lulltrace", "t")):
+        (lull.folder / "net.toml").write_text(network.format(named))
+        done = lull.run("simulate", "--out", f"out{number}", "--format", "json", "net.toml")
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.splitlines()
+        simulated.append([line for line in lines if '"trace":' not in line and "simulator_cpu_s" not in line])
+    assert simulated[1] == simulated[2] == simulated[0]
+
+
+def test_readers_say_what_is_missing(lull: Lull, merged: Path) -> None:
+    whole = merged.read_bytes()
+    *_, last = [at for what, at, _ in chunks_of(whole) if what == TIMES]
+    merged.write_bytes(whole[: last + 3])
+    done = lull.run("trace", "info", "t")
+    assert done.returncode == 0
+    assert "rank 5: its calls are damaged in traces.lulltrace, and are left out" in done.stderr
+    assert "6 processes on" in done.stdout
