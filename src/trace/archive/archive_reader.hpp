@@ -1,5 +1,6 @@
-// Reads an OTF2 archive, written by Lull or another tool (Score-P), or a merged trace (recorded_events.hpp), from begin to
-// end in order of time. Memory does not grow with the length of the trace: for each location it holds a piece of its file and a few hundred events.
+// Reads an OTF2 archive, written by Lull or another tool (Score-P), or a merged trace (recorded_events.hpp), from
+// begin to end in order of time. Memory does not grow with the length of the trace: for each location it holds a piece
+// of its file and a few hundred events.
 //
 //   archive_reader archive(folder_or_anchor);
 //   archive.all();                      the definitions
@@ -18,8 +19,8 @@
 
 namespace lull::trace {
 
-// The anchor of an archive, FILE.otf2, or a merged trace: the path itself, or the only one in a folder, where an archive
-// precedes a merged trace. Throws lull::error.
+// The anchor of an archive, FILE.otf2, or a merged trace: the path itself, or the only one in a folder, where an
+// archive precedes a merged trace. Throws lull::error.
 [[nodiscard]] std::filesystem::path find_anchor(const std::filesystem::path& path);
 
 // Gets the number of events read, and their total. Returns false to stop.

@@ -1,6 +1,6 @@
-// The events of a merged trace, in order of time over all processes, as those of the archive that could be made of it. No
-// archive is made: processes are replayed side by side (replay.hpp), each from its class and its times. Memory does not
-// grow with the length of the trace, unless a thread calls while another thread of its process is in one long call.
+// The events of a merged trace, in order of time over all processes, as those of the archive that could be made of it.
+// No archive is made: processes are replayed side by side (replay.hpp), each from its class and its times. Memory does
+// not grow with the length of the trace, unless a thread calls while another thread of its process is in one long call.
 #pragma once
 #include <cstdint>
 #include <filesystem>

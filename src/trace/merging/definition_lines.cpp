@@ -11,6 +11,7 @@ using folding::unzigzag;
 using folding::zigzag;
 
 constexpr std::size_t most_digits = 18;
+constexpr std::size_t most_text = 256 << 20;  // more than any process defines
 
 // Whether these digits are how the number is written again.
 bool is_number(std::string_view digits) {
@@ -62,7 +63,7 @@ std::optional<std::string> definition_lines::read(folding::byte_reader& from) co
   std::string text;
   for (std::uint64_t left = from.number(); left > 0 && !from.failed(); --left) {
     const std::uint64_t number = from.number();
-    if (number >= templates_.size()) return {};
+    if (number >= templates_.size() || text.size() > most_text) return {};
     const line& of = templates_[number];
     std::size_t at = 0;
     for (const char c : std::string_view(of.form).substr(1)) {

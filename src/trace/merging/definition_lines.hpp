@@ -1,5 +1,5 @@
-// The lines of PROCESS.definitions (recording/raw_folder.hpp), in which processes of a job differ by numbers: a line is a
-// template, which is stored once, and its numbers as differences from those of the first such line.
+// The lines of PROCESS.definitions (recording/raw_folder.hpp), in which processes of a job differ by numbers: a line is
+// a template, which is stored once, and its numbers as differences from those of the first such line.
 #pragma once
 #include <cstdint>
 #include <optional>

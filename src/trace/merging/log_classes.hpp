@@ -1,15 +1,15 @@
-// Folded logs of a job, merged: those with the same shape (structure_parts.hpp) form a class, which is stored once, with
-// the law by which each parameter follows from the rank (rank_law.hpp). Where the ranks of a class follow several laws, as
-// at the borders of a grid, they are in groups, each with its laws. A log that merging would not make smaller is a class
-// of its own, and stored as it is.
+// Folded logs of a job, merged: those with the same shape (structure_parts.hpp) form a class, which is stored once,
+// with the law by which each parameter follows from the rank (rank_law.hpp). Where the ranks of a class follow several
+// laws, as at the borders of a grid, they are in groups, each with its laws. A log that merging would not make smaller
+// is a class of its own, and stored as it is.
 //
 // The bytes of a class are numbers (folding/bytes.hpp):
 //
 //   form, records, count of logs, runs of the differences between their numbers
 //   form 0: the structure of its only log
 //   form 1: length of the shape, the shape; number of different plain records, their lengths, the number of each log's
-//           as runs, the plain records; count of groups, each log's group as runs (if there are several); the laws of all
-//           parameters, and for each group the laws of its parameters, one after the other:
+//           as runs, the plain records; count of parameters, count of groups, each log's group as runs (if there are
+//           several); the laws of all parameters, and for each group the laws of its parameters, one after the other:
 //
 //     zigzag(n) << 2 | 0    the constant n
 //     n << 2 | 1            law n of this class

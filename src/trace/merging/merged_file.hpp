@@ -1,17 +1,18 @@
-// A merged trace: one file with the recordings of all processes of a run, FILE.lulltrace. What differs between processes
-// by a law is in it once. It is `file_header`, then chunks, each a `chunk_header` and as many bytes as it says:
+// A merged trace: one file with the recordings of all processes of a run, FILE.lulltrace. What differs between
+// processes by a law is in it once. It is `file_header`, then chunks, each a `chunk_header` and as many bytes as it
+// says:
 //
 //   templates   the lines of definitions without their numbers (definition_lines.hpp); the first chunk
 //   log_class   the calls of a class of logs without their times (log_classes.hpp), one chunk for each class
-//   recording   what one library of a process has recorded: its name, the number of its first log, of all logs, and of each
-//               the end of its name, thread, lost records and given-up requests; its definitions
+//   recording   what one library of a process has recorded: its name, the number of its first log, the count of its
+//               logs, and of each the end of its name, thread, lost records and given-up requests; its definitions
 //   times       number of a log; of each call of this log the times (folding/bytes.hpp)
 //   energy      name of a file HOST.energy (archive/energy.hpp), its content
 //   end         number of logs
 //
-// Texts have their lengths before them; numbers are LEB128, except in headers. Each chunk has a checksum, so that a damaged
-// one leaves the others readable; after a damaged header, the next one is found by its mark. Logs are numbered in the order
-// of the recordings.
+// Texts have their lengths before them; numbers are LEB128, except in headers. Each chunk has a checksum, so that a
+// damaged one leaves the others readable; after a damaged header, the next one is found by its mark. Logs are numbered
+// in the order of the recordings.
 #pragma once
 #include <algorithm>
 #include <array>

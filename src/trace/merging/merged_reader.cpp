@@ -25,8 +25,6 @@ namespace fs = std::filesystem;
 using folding::byte_reader;
 using content = std::span<const std::uint8_t>;
 
-constexpr std::uint64_t most_logs = 1 << 26;  // more than any job has
-
 class mapped_file {
  public:
   explicit mapped_file(const fs::path& path) {
@@ -121,8 +119,8 @@ class merged_reader {
   static content behind_damage(content left) {
     std::array<std::uint8_t, 4> mark;
     std::memcpy(mark.data(), &chunk_header::right_mark, mark.size());
-    const auto found = std::ranges::search(left, mark);
-    return left.subspan(static_cast<std::size_t>(found.begin() - left.begin()));
+    const auto found = std::search(left.begin(), left.end(), mark.begin(), mark.end());
+    return left.subspan(static_cast<std::size_t>(found - left.begin()));
   }
   void take_chunk(chunk what, content here) {
     byte_reader from({here});
@@ -134,7 +132,7 @@ class merged_reader {
         recordings_.push_back(here);
         break;
       case chunk::log_class:
-        if (auto read = log_class::read(here, most_logs)) {
+        if (auto read = log_class::read(here, most_logs())) {
           const auto shared = std::make_shared<const log_class>(std::move(*read));
           for (std::size_t i = 0; i < shared->logs().size(); ++i) class_of_[shared->logs()[i]] = {shared, i};
         }
@@ -153,6 +151,9 @@ class merged_reader {
         break;
     }
   }
+
+  // Each log has a chunk for its times.
+  [[nodiscard]] std::uint64_t most_logs() const { return file_->all().size() / sizeof(chunk_header); }
 
   void take_recording(content here, const definition_lines& lines, recordings& to) const {
     byte_reader from({here});

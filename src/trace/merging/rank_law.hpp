@@ -18,11 +18,11 @@ struct place {
 
 struct rank_law {
   enum class kind : std::uint8_t {
-    constant,  // `by`
-    shifted,   // rank + by
-    flipped,   // rank xor by
-    neighbour,  // in a grid of size[0] x size[1] x … ranks whose borders are joined, the ranks first along size[0]; the
-                // last size follows from the number of ranks. Coordinate i is moved by offset[i]
+    constant,   // `by`
+    shifted,    // rank + by
+    flipped,    // rank xor by
+    neighbour,  // in a grid of size[0] x size[1] x … ranks whose borders are joined, the ranks first along size[0];
+                // the last size follows from the number of ranks. Coordinate i is moved by offset[i]
   };
   static constexpr std::size_t most_dimensions = 3;
 
@@ -37,8 +37,8 @@ struct rank_law {
   [[nodiscard]] std::optional<std::uint64_t> at(const place& p) const;
 };
 
-// The simplest law by which `values` follow from `places`; both have the same length, at least 1. `known`: laws that are
-// tried first, because they cost nothing more.
+// The simplest law by which `values` follow from `places`; both have the same length, at least 1. `known`: laws that
+// are tried first, because they cost nothing more.
 [[nodiscard]] std::optional<rank_law> find_law(std::span<const std::uint64_t> values, std::span<const place> places,
                                                std::span<const rank_law> known);
 

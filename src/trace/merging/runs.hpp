@@ -1,5 +1,5 @@
-// A list of numbers in which the same one often comes several times in turn: for each such run its length, and by how much
-// its number differs from that of the run before.
+// A list of numbers in which the same one often comes several times in turn: for each such run its length, and by how
+// much its number differs from that of the run before.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The structure of a folded log (folding/folder.hpp) in parts, so that logs can be compared: its shape, which is the same
-// for processes that run the same program, and what differs between them.
+// The structure of a folded log (folding/folder.hpp) in parts, so that logs can be compared: its shape, which is the
+// same for processes that run the same program, and what differs between them.
 //
 //   shape        all tokens and definitions, without the following
 //   parameters   peers, tags and sizes of the definitions; values of fields that vary
