@@ -38,6 +38,7 @@ NB_MODULE(_core, m) {
   lull::python::bind_core_shares(m);
   lull::python::bind_frequency(m);
   lull::python::bind_netsim(m);
+  lull::python::bind_goal(m);
   lull::python::bind_model(m);
   lull::python::bind_output(m);
   lull::python::bind_trace(m);

@@ -408,6 +408,38 @@ class Simulated:
     sampled: SampledRun | None
     shares: dict[str, float]  # power over active power in each low-power state
 
+def is_goal(path: str) -> bool:
+    """Whether the content of a file is GOAL, text or binary; False if it cannot be read."""
+
+def read_goal(path: str, progress: Callable[[int, int], bool] | None = None) -> None:
+    """Read a GOAL file without holding the GIL; simulations of it then find it in memory.
+
+    Args:
+        path: The file.
+        progress: Called regularly with (bytes read, size); if it returns False, the reading ends.
+
+    Raises:
+        CoreError: It is no GOAL file, or wrong; the line names the place.
+    """
+
+class GoalWritten:
+    ranks: int
+    operations: int
+    synchronous_sends: int  # written as plain sends
+    remarks: list[str]  # of the trace: what is not replayed
+
+def write_goal(trace: str, path: str, progress: Callable[[int, int], bool] | None = None) -> GoalWritten:
+    """Write an OTF2 trace as a GOAL text, or nothing at all, without holding the GIL.
+
+    Args:
+        trace: The folder of the archive, or its .otf2 file.
+        path: The file, which is replaced.
+        progress: Called regularly with (done, total), first of events, then of ranks; False ends it with an error.
+
+    Raises:
+        CoreError: The trace cannot be read or has one-sided operations, or the file cannot be written.
+    """
+
 def read_trace(path: str, iteration: str = "", progress: Callable[[int, int], bool] | None = None) -> None:
     """Convert an OTF2 trace without holding the GIL; simulations of it then find it converted.
 

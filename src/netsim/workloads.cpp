@@ -10,8 +10,8 @@
 namespace lull::netsim {
 
 // The table of workloads: each is the file of that name in workload/ (neighbours_2d and _3d: neighbours.cpp;
-// collective: program/collective_program.cpp; trace: traces/trace_program.cpp), and defines NAME_entry(). The skeletons
-// of applications follow.
+// collective: program/collective_program.cpp; trace: traces/trace_program.cpp; goal: goal/run.cpp), and defines
+// NAME_entry(). The skeletons of applications follow.
 // clang-format off
 #define LULL_WORKLOADS(row) \
   row(uniform) \
@@ -22,7 +22,8 @@ namespace lull::netsim {
   row(incast) \
   row(hot_spot) \
   row(collective) \
-  row(trace)
+  row(trace) \
+  row(goal)
 // clang-format on
 
 #define LULL_DECLARE(name) workload_entry name##_entry();

@@ -15,7 +15,7 @@ from lull.present.messages import say
 
 
 @click.command(short_help="Simulate a network and the power of its links.")
-@click.argument("file", metavar="[FILE.toml]", required=False, type=click.Path(path_type=Path))
+@click.argument("file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change a key, e.g. power.mode=hybrid.")
 @click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the record.  [default: results/NAME-TIME]"
@@ -59,7 +59,10 @@ def simulate(
     dask: str | None,
     fresh: bool,
 ) -> None:
-    """Simulate the network that FILE.toml describes, and the same network with links always active as the baseline.
+    """Simulate the network that FILE describes, and the same network with links always active as the baseline.
+
+    FILE is TOML, or a program in GOAL, the language of LogGOPSim and ATLAHS, whose network --set names: lull simulate
+    app.goal --set topology.preset=fat-tree-4608.
 
     lull compare and lull report read the record in DIR; its simulation.json, given as FILE, repeats the simulation.
     With --sweep, a whole matrix of simulations runs on all cores; an interrupted sweep continues where it stopped.
@@ -76,7 +79,7 @@ def simulate(
     if sweep is not None:
         from lull.commands.sweep import run_sweep
 
-        for given, name in ((file, "FILE.toml"), (label, "--label")):
+        for given, name in ((file, "FILE"), (label, "--label")):
             if given is not None:
                 raise UsageError(
                     "simulate a sweep", f"{name} and --sweep are both given", "name the base in the sweep's file"
@@ -89,7 +92,7 @@ def simulate(
         if named:
             raise UsageError("simulate", f"{name} is for sweeps", "add --sweep SWEEP.toml, or leave it out")
     if file is None:
-        raise UsageError("simulate", "no file was named", "name a TOML file; --explain lists its keys")
+        raise UsageError("simulate", "no file was named", "name a TOML or GOAL file; --explain lists the keys of TOML")
     _one(file, assignments, savings, out, label, plots, not no_baseline, form)
 
 

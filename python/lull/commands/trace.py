@@ -44,8 +44,8 @@ def trace() -> None:
     Standard input and output, signals and the exit code are those of CMD.
 
     lull trace info DIR shows which processes communicate and where the time goes; lull trace convert DIR makes the
-    archive of a run that another launcher started, or that was killed; lull trace merge DIR makes one small file of its
-    recordings.
+    archive of a run that another launcher started, or that was killed, and a GOAL file of any archive; lull trace merge
+    DIR makes one small file of its recordings.
     """
 
 
@@ -89,22 +89,34 @@ def record_command(
     return record_trace(Recording(cmd, name, folder, rate, settings, quiet, keep_raw, folded))
 
 
-@trace.command(
-    "convert", short_help="Convert the recordings of a run that another launcher started, or that was killed."
-)
+@trace.command("convert", short_help="Convert recordings to an archive, and an archive to GOAL.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--keep-raw", is_flag=True, help="Keep the recordings of the processes in addition to the archive.")
-def convert_command(folder: Path, keep_raw: bool) -> None:
+@click.option(
+    "--goal",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Also write the program as GOAL, of an archive, too.",
+)
+def convert_command(folder: Path, keep_raw: bool, goal: Path | None) -> None:
     """Make the OTF2 archive of what processes have recorded in DIR, the folder that LULL_TRACE named.
 
     Use it for a run that `lull trace` did not start, and for one whose `lull trace` was killed. It reports what is
     missing. DIR may also be a merged trace (FILE.lulltrace) or its folder; the archive is written beside it.
+    With --goal, DIR may be any OTF2 archive, and FILE becomes its program in the language of LogGOPSim and
+    ATLAHS: messages, computing times and their order, collectives as messages. lull simulate reads it, too.
     """
     from lull.base.interrupts import Interrupts
+    from lull.trace.goal import is_converted, make_goal
     from lull.trace.recording import make_archive
 
     with Interrupts() as interrupts:
-        make_archive(folder, keep_raw=keep_raw, interrupts=interrupts)
+        if goal is None or not is_converted(folder):
+            make_archive(folder, keep_raw=keep_raw, interrupts=interrupts)
+        elif keep_raw:
+            raise UsageError(f"convert the trace {folder}", "it is converted already", "leave out --keep-raw")
+        if goal is not None:
+            make_goal(folder, goal, interrupts)
 
 
 @trace.command("merge", short_help="Merge the recordings of a run into one small file.")

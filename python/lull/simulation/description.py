@@ -18,18 +18,21 @@ from lull.base.errors import UsageError, describe_os_error
 from lull.base.native import native_errors
 
 Description = _core.SimulationDescription
-FILES = ("trace", "trace_smaller")  # keys of a job that name files
+FILES = ("trace", "trace_smaller", "goal")  # keys of a job that name files
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """The content of a description: a TOML file, or the simulation.json of an earlier simulation.
+    """The content of a description: a TOML file, the simulation.json of an earlier simulation, or a GOAL file.
 
-    Relative paths in it refer to its folder.
+    Relative paths in it refer to its folder. A GOAL file, which its content or its name shows, is a job without a
+    network.
 
     Raises:
-        UsageError: The file cannot be read, or is neither.
+        UsageError: The file cannot be read, or is none of them.
     """
     asked = f"read {path}"
+    if path.suffix == ".goal" or (path.is_file() and _core.is_goal(str(path))):
+        return {"jobs": [{"name": path.stem, "goal": str(path.absolute())}]}
     try:
         text = path.read_bytes()
         if path.suffix == ".json":

@@ -88,16 +88,19 @@ def number_of_nodes(description: Description) -> int:
 
 
 def _read_traces(description: Description, progress: Progress | None) -> None:
-    """Convert the traces that jobs replay, which may take longer than all other preparations."""
+    """Read the traces and GOAL files that jobs replay, which may take longer than all other preparations."""
     for job in description.content["jobs"]:
-        for path in (job[key] for key in FILES if key in job):
+        for key, path in ((key, job[key]) for key in FILES if key in job):
             what = f"read {Path(path).name}"
 
             def shown(done: int, expected: int, what: str = what) -> bool:
                 return progress is None or progress(SimulationState(what, 0.0, done, done, expected)) is not False
 
             with native_errors():
-                _core.read_trace(path, job.get("trace_iteration", ""), shown)
+                if key == "goal":
+                    _core.read_goal(path, shown)
+                else:
+                    _core.read_trace(path, job.get("trace_iteration", ""), shown)
 
 
 def _run_once(

@@ -180,13 +180,17 @@ std::vector<values> read_savings(const value& given, const position& at) {
   return found;
 }
 
-// A job that names a trace gets the pattern that replays it.
+// A job that names a trace or a GOAL file gets the pattern that replays it.
 value with_pattern(const value& job) {
   const table* given = job.as<table>();
-  if (given == nullptr || find(*given, "trace") == nullptr || find(*given, "pattern") != nullptr) return job;
-  table filled = *given;
-  filled.emplace_back("pattern", "trace");
-  return filled;
+  if (given == nullptr || find(*given, "pattern") != nullptr) return job;
+  for (const char* name : {"trace", "goal"}) {
+    if (find(*given, name) == nullptr) continue;
+    table filled = *given;
+    filled.emplace_back("pattern", name);
+    return filled;
+  }
+  return job;
 }
 
 // A job that sets neither its number of processes nor their nodes gets the number of its program, if that knows it.

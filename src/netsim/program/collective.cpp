@@ -43,6 +43,20 @@ std::size_t family_of(collective which) {
   return static_cast<std::size_t>(found - families.begin());
 }
 
+bool has_root(collective which) {
+  switch (which) {
+    case collective::broadcast:
+    case collective::reduce:
+    case collective::gather:
+    case collective::gatherv:
+    case collective::scatter:
+    case collective::scatterv:
+      return true;
+    default:
+      return false;
+  }
+}
+
 const collective_algorithm* find_algorithm(const collective_family& family, const std::string& word) {
   const auto found = std::ranges::find_if(family.algorithms, [&](const auto& a) { return word == a.name; });
   return found == family.algorithms.end() ? nullptr : &*found;

@@ -49,6 +49,9 @@ struct collective_family {
 // Index of the family of a collective.
 [[nodiscard]] std::size_t family_of(collective which);
 
+// Whether one process of the group is its root.
+[[nodiscard]] bool has_root(collective which);
+
 // Null for `auto`. The word must be one that the family's key allows.
 [[nodiscard]] const collective_algorithm* find_algorithm(const collective_family& family, const std::string& word);
 // The algorithm that the rules choose.

@@ -46,8 +46,8 @@ class alignas(64) host final : public process {
   explicit host(listener& tells) : tells_(&tells) {}
 
   // Called before the simulation: a process begins at `when`.
-  void begin(picoseconds when, std::uint32_t rank) {
-    note({when, 0, {rank, 0, 0}, kind::resumed});
+  void begin(picoseconds when, std::uint32_t rank, std::uint32_t activity = 0) {
+    note({when, 0, {rank, activity, 0}, kind::resumed});
     wake_ = when;
   }
   // Whether no due event has any effect.

@@ -10,34 +10,6 @@
 #include "netsim/simulation.hpp"
 
 namespace lull::netsim {
-namespace {
-
-bool has_root(collective which) {
-  switch (which) {
-    case collective::broadcast:
-    case collective::reduce:
-    case collective::gather:
-    case collective::gatherv:
-    case collective::scatter:
-    case collective::scatterv:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// The host of each rank; processes on the same node share one.
-std::vector<std::uint32_t> hosts_by_rank(const std::vector<std::uint32_t>& nodes) {
-  std::unordered_map<std::uint32_t, std::uint32_t> by_node;
-  std::vector<std::uint32_t> hosts;
-  hosts.reserve(nodes.size());
-  for (const std::uint32_t node : nodes)
-    hosts.push_back(by_node.try_emplace(node, static_cast<std::uint32_t>(by_node.size())).first->second);
-  return hosts;
-}
-
-}  // namespace
-
 program_run::program_run(const job_setup& setup, std::unique_ptr<program> what)
     : options_(setup),
       what_(std::move(what)),

@@ -16,6 +16,15 @@ constexpr std::uint64_t longest_message = std::uint64_t{1} << 30;
 
 }  // namespace
 
+std::vector<std::uint32_t> hosts_by_rank(const std::vector<std::uint32_t>& nodes) {
+  std::unordered_map<std::uint32_t, std::uint32_t> by_node;
+  std::vector<std::uint32_t> hosts;
+  hosts.reserve(nodes.size());
+  for (const std::uint32_t node : nodes)
+    hosts.push_back(by_node.try_emplace(node, static_cast<std::uint32_t>(by_node.size())).first->second);
+  return hosts;
+}
+
 protocol::protocol(const job_setup& setup, const play_options& options, std::span<host> hosts,
                    std::vector<std::uint32_t> host_of, listener& tells)
     : options_(options),

@@ -30,6 +30,9 @@
 
 namespace lull::netsim {
 
+// The host of each rank; processes on the same node share one.
+[[nodiscard]] std::vector<std::uint32_t> hosts_by_rank(const std::vector<std::uint32_t>& nodes);
+
 class protocol {
  public:
   // Notified of requests that are or will be complete; completed() is never called from within a call of the listener.

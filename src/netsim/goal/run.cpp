@@ -1,0 +1,231 @@
+#include "netsim/goal/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "netsim/counted.hpp"
+#include "netsim/goal/file.hpp"
+#include "netsim/program/player.hpp"
+#include "netsim/simulation.hpp"
+
+namespace lull::netsim {
+namespace {
+
+constexpr std::uint32_t to_begin = any;  // in place of an operation: the rank itself begins
+
+constexpr picoseconds per_nanosecond = 1000;
+
+}  // namespace
+
+goal_run::goal_run(const job_setup& setup, std::shared_ptr<const goal_graph> graph)
+    : options_(setup),
+      graph_(std::move(graph)),
+      hosts_(setup.size(), host(*this)),
+      messages_(setup, options_, hosts_, hosts_by_rank(setup.job().nodes), *this),
+      running_(setup.size()) {
+  ranks_.reserve(setup.size());
+  for (std::uint32_t rank = 0; rank < setup.size(); ++rank) {
+    ranks_.push_back({.runs = goal_process(graph_->ranks[rank])});
+    messages_.host_of(rank).begin(setup.job().start, rank, to_begin);
+  }
+}
+
+void goal_run::resume(std::uint32_t rank, std::uint32_t number, picoseconds now) {
+  rank_state& r = ranks_[rank];
+  if (number == to_begin) {
+    r.begun = true;
+    r.runs.begin(now);
+  } else {
+    const std::uint8_t cpu = r.runs.at(number).cpu;
+    r.runs.leave_cpu(cpu);
+    cpu_is_done(rank, number, now);
+    use_cpu(rank, cpu, now);
+  }
+  go_on(rank, now);
+}
+
+// A send has left, or the message of a receive has arrived.
+void goal_run::completed(const completion& what, picoseconds now) {
+  goal_process& runs = ranks_[what.rank].runs;
+  if (runs.at(what.slot).what == goal_kind::send)
+    runs.ended(what.slot, now);
+  else
+    arrived(what.rank, what.slot, now);
+  go_on(what.rank, now);
+}
+
+// Begins all operations that may begin, also those of later runs.
+void goal_run::go_on(std::uint32_t rank, picoseconds now) {
+  rank_state& r = ranks_[rank];
+  while (!r.ended) {
+    for (std::uint32_t number = 0; r.runs.take_ready(number);) {
+      if (r.runs.at(number).what == goal_kind::receive) {
+        post(rank, number, now);
+      } else {
+        r.runs.wait_for_cpu(number);
+        use_cpu(rank, r.runs.at(number).cpu, now);
+      }
+    }
+    if (!r.runs.all_ended()) return;
+    run_ended(rank, now);
+  }
+}
+
+// Gives a free CPU to the operations that wait for it, until one takes time.
+void goal_run::use_cpu(std::uint32_t rank, std::uint8_t cpu, picoseconds now) {
+  goal_process& runs = ranks_[rank].runs;
+  for (std::uint32_t number = 0; runs.take_cpu(cpu, number);) {
+    const goal_operation& o = runs.at(number);
+    if (o.what != goal_kind::receive) runs.begun(number, now);
+    const picoseconds lasts = o.what == goal_kind::calc
+                                  ? options_.scaled(static_cast<picoseconds>(o.size) * per_nanosecond)
+                                  : options_.overhead;
+    if (lasts > 0) return messages_.host_of(rank).note_resume(rank, number, now + lasts);
+    runs.leave_cpu(cpu);
+    cpu_is_done(rank, number, now);
+  }
+}
+
+void goal_run::cpu_is_done(std::uint32_t rank, std::uint32_t number, picoseconds now) {
+  goal_process& runs = ranks_[rank].runs;
+  const goal_operation& o = runs.at(number);
+  if (o.what != goal_kind::send) return runs.ended(number, now);
+  messages_.send({.what = operation::kind::send, .peer = o.peer, .tag = o.tag, .bytes = o.size}, o.peer, 0,
+                 {.rank = rank, .activity = 0, .slot = number}, now);
+}
+
+void goal_run::post(std::uint32_t rank, std::uint32_t number, picoseconds now) {
+  goal_process& runs = ranks_[rank].runs;
+  const goal_operation& o = runs.at(number);
+  runs.begun(number, now);
+  const operation receive{.what = operation::kind::receive, .peer = o.peer, .tag = o.tag, .bytes = o.size};
+  if (messages_.receive(receive, o.peer, 0, {.rank = rank, .activity = 0, .slot = number}, now))
+    arrived(rank, number, now);
+}
+
+void goal_run::arrived(std::uint32_t rank, std::uint32_t number, picoseconds now) {
+  goal_process& runs = ranks_[rank].runs;
+  if (options_.overhead == 0) return runs.ended(number, now);
+  runs.wait_for_cpu(number);
+  use_cpu(rank, runs.at(number).cpu, now);
+}
+
+// Begins the next run, if there is one.
+void goal_run::run_ended(std::uint32_t rank, picoseconds now) {
+  rank_state& r = ranks_[rank];
+  const auto number = static_cast<std::size_t>(r.ended_runs++);
+  if (number >= run_ends_.size()) {
+    run_ends_.resize(number + 1);
+    run_ended_by_.resize(number + 1);
+  }
+  run_ends_[number] = std::max(run_ends_[number], now);
+  ++run_ended_by_[number];
+  if (r.ended_runs < options_.repeats) return r.runs.begin(now);
+  r.ended = true;
+  --running_;
+  ended_ = std::max(ended_, now);
+}
+
+process_wait goal_run::wait_of(std::uint32_t rank) const {
+  const rank_state& r = ranks_[rank];
+  if (r.ended) return {};
+  if (!r.begun) return {any, "its time to run"};
+  const auto count = static_cast<std::uint32_t>(graph_->ranks[rank].operations.size());
+  std::uint32_t first = count;
+  std::uint64_t others = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (!r.runs.runs(i)) continue;
+    if (first == count)
+      first = i;
+    else
+      ++others;
+  }
+  if (first == count) return {any, "its time to run"};
+  const goal_operation& o = r.runs.at(first);
+  const std::string place = graph_->place_of(rank, first);
+  const std::string more = others > 0 ? fmt::format(" and {}", counted(others, "other operation")) : "";
+  if (o.what == goal_kind::calc) return {any, fmt::format("{}: calc{}", place, more)};
+  const std::string tag = o.tag == any ? "any tag" : fmt::format("tag {}", o.tag);
+  const std::string who = o.peer == any ? "any rank" : fmt::format("rank {}", o.peer);
+  return {o.peer,
+          fmt::format("{}: {} {} ({}){}", place, o.what == goal_kind::send ? "send to" : "recv from", who, tag, more)};
+}
+
+std::string goal_run::who_waits() const {
+  std::vector<process_wait> waits;
+  waits.reserve(ranks_.size());
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) waits.push_back(wait_of(rank));
+  return in_words(waits);
+}
+
+void goal_run::add_to(job_result& result, picoseconds end) const {
+  const auto not_all = std::ranges::find_if(run_ended_by_, [&](std::uint32_t by) { return by < ranks_.size(); });
+  result.iteration_ends.assign(run_ends_.begin(), run_ends_.begin() + (not_all - run_ended_by_.begin()));
+  result.ended = std::max(result.ended, ended_);
+  result.memory_messages = messages_.memory_messages();
+  result.memory_bytes = messages_.memory_bytes();
+  process_time& time = result.time.emplace();
+  for (const rank_state& r : ranks_) {
+    const time_spent spent = r.runs.spent(end == never ? 0 : end);
+    time.computing += static_cast<double>(spent.computing);
+    time.sending += static_cast<double>(spent.sending);
+    time.waiting += static_cast<double>(spent.waiting);
+  }
+  if (graph_->several_nics)
+    result.remarks.emplace_back("operations name several nics; a node has one interface, which they share");
+  if (running_ > 0) {
+    if (messages_.under_way() == 0 && std::ranges::all_of(hosts_, &host::idle))
+      result.remarks.push_back("the processes are deadlocked: " + who_waits());
+    return;
+  }
+  for (std::string& line : messages_.leftovers()) result.remarks.push_back(std::move(line));
+}
+
+namespace {
+
+key goal_key() {
+  return {.name = "goal",
+          .meaning = "GOAL file, text or binary; a relative path begins at the folder of this file",
+          .of = kind::text,
+          .otherwise = "required; it implies pattern = \"goal\""};
+}
+
+// Those of programs, without the algorithms of collectives.
+std::vector<key> keys_of_goal() {
+  std::vector<key> keys{goal_key()};
+  const std::vector<key> collectives = collective_keys();
+  for (const key& k : program_keys())
+    if (find(collectives, k.name) == nullptr) keys.push_back(k);
+  return keys;
+}
+
+std::unique_ptr<workload> run_goal(const job_setup& setup) {
+  const reader from(find_workload("goal").keys, setup.job().own);
+  setup.require(from.has("goal"), "goal", "is missing", "name a GOAL file");
+  auto graph = read_goal(from.word("goal"));
+  const std::size_t ranks = graph->ranks.size();
+  setup.require(setup.size() == ranks, "processes",
+                fmt::format("is {}, but the file has {} ranks", setup.size(), ranks), "leave it out");
+  return std::make_unique<goal_run>(setup, std::move(graph));
+}
+
+std::optional<std::int64_t> ranks_of_job(const values& own) {
+  const auto path = own.find("goal");
+  if (path == own.end()) return std::nullopt;
+  return ranks_of_goal(std::get<std::string>(path->second.is));
+}
+
+}  // namespace
+
+workload_entry goal_entry() {
+  return {.name = "goal",
+          .meaning = "each process executes the operations of its rank in a GOAL file",
+          .keys = keys_of_goal(),
+          .make = run_goal,
+          .is_program = true,
+          .processes = ranks_of_job};
+}
+
+}  // namespace lull::netsim
