@@ -59,7 +59,6 @@ void bind_goal(nb::module_& m) {
   nb::class_<written_trace>(m, "GoalWritten", "What became of a trace that was written as GOAL.")
       .def_ro("ranks", &written_trace::ranks)
       .def_prop_ro("operations", [](const written_trace& w) { return w.counted.operations; })
-      .def_prop_ro("synchronous_sends", [](const written_trace& w) { return w.counted.synchronous_sends; })
       .def_ro("remarks", &written_trace::remarks);
   m.def("is_goal", &netsim::is_goal, "path"_a, "Whether the content of a file is GOAL, text or binary.");
   m.def("read_goal", read_goal, "path"_a, "progress"_a = nb::none(),

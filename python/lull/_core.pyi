@@ -425,7 +425,6 @@ def read_goal(path: str, progress: Callable[[int, int], bool] | None = None) -> 
 class GoalWritten:
     ranks: int
     operations: int
-    synchronous_sends: int  # written as plain sends
     remarks: list[str]  # of the trace: what is not replayed
 
 def write_goal(trace: str, path: str, progress: Callable[[int, int], bool] | None = None) -> GoalWritten:

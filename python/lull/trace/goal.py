@@ -20,7 +20,7 @@ def is_converted(folder: Path) -> bool:
 
 
 def make_goal(archive: Path, target: Path, interrupts: Interrupts) -> None:
-    """Write the program of an archive as a GOAL text, and report what GOAL cannot say.
+    """Write the program of an archive as a GOAL text, and report what the replay leaves out.
 
     Args:
         archive: The folder of an OTF2 archive, or its .otf2 file.
@@ -43,8 +43,5 @@ def make_goal(archive: Path, target: Path, interrupts: Interrupts) -> None:
         raise
     for line in made.remarks:
         say(line)
-    if made.synchronous_sends:
-        words = "sends do" if made.synchronous_sends > 1 else "send does"
-        say(f"{made.synchronous_sends} synchronous {words} not wait for the receive in GOAL, unless it is long")
     size = target.stat().st_size / 1e6
     say(f"GOAL of {made.ranks} ranks, {made.operations} operations, {size:.3g} MB in {target}")

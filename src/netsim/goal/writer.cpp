@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "netsim/goal/synchronous_sends.hpp"
 #include "netsim/program/collective.hpp"
 
 namespace lull::netsim {
@@ -21,6 +22,12 @@ using op = operation::kind;
 
 // More collectives of a group than this are never in progress at the same time; the same tags serve again.
 constexpr std::uint32_t collectives_apart = 64;
+
+// In place of the number of a collective: the messages of synchronous sends.
+constexpr std::uint32_t asks = any, answers = any - 1, answered = any - 2;
+
+// A synchronous send asks however short it is; one longer than the default of `eager` asks in any case.
+constexpr std::uint64_t usual_eager = 8192;
 
 // A file that appears under its name when it is complete.
 class new_file {
@@ -113,6 +120,7 @@ class rank_writer {
     const std::string& asked;
     new_file& file;
     own_tags tags;
+    synchronous_sends synchronous;
     goal_written counted;
   };
   rank_writer(shared& with, std::uint32_t rank) : with_(with), rank_(rank) {}
@@ -167,12 +175,14 @@ class rank_writer {
         if (o.duration > 0) emit(in, no_request, "calc {}{}", (o.duration + 500) / 1000, cpu);
         return;
       case op::synchronous_send:
-        ++with_.counted.synchronous_sends;
-        [[fallthrough]];
       case op::send:
+        if (of_program(around) && with_.synchronous.next_send({rank_, o.peer, o.group, o.tag}))
+          return ask_and_send(o, in);
         return emit(in, o.request, "send {}b to {} tag {}{}", o.bytes, around.rank_in_job(o.peer), tag, cpu);
       case op::receive: {
         if (o.tag == any) rejected("receives any tag", "name the tag; GOAL has no communicators");
+        if (of_program(around) && with_.synchronous.next_receive({o.peer, rank_, o.group, o.tag}))
+          return answer_and_receive(o, in);
         const std::string from = o.peer == any ? "-1" : fmt::format("{}", around.rank_in_job(o.peer));
         return emit(in, o.request, "recv {}b from {} tag {}{}", o.bytes, from, tag, cpu);
       }
@@ -183,6 +193,41 @@ class rank_writer {
       default:
         rejected("puts, gets or changes data of other processes", "GOAL has only messages; simulate the trace itself");
     }
+  }
+
+  [[nodiscard]] static bool of_program(const surroundings& around) {
+    return static_cast<std::uint32_t>(around.context) == 0;
+  }
+
+  // A synchronous send: a request, the answer of the receive that takes it, and the message.
+  void ask_and_send(const operation& o, sequence& in) {
+    sequence inner{.next = in.next, .ends = {}};
+    emit(inner, 0, "send 0b to {} tag {}", o.peer, tag_of(o, asks));
+    const dependencies begun = inner.next;
+    emit(inner, no_request, "recv 0b from {} tag {}{}", o.peer, tag_of(o, answers), cpu_of(o));
+    emit(inner, no_request, "send {}b to {} tag {}{}", o.bytes, o.peer, tag_of(o, answered), cpu_of(o));
+    ends_with(o.request, begun, inner.next, in);
+  }
+
+  void answer_and_receive(const operation& o, sequence& in) {
+    sequence inner{.next = in.next, .ends = {}};
+    emit(inner, 0, "recv 0b from {} tag {}", o.peer, tag_of(o, asks));
+    const dependencies begun = inner.next;
+    wait(0, inner);
+    emit(inner, 1, "send 0b to {} tag {}{}", o.peer, tag_of(o, answers), cpu_of(o));
+    emit(inner, no_request, "recv {}b from {} tag {}{}", o.bytes, o.peer, tag_of(o, answered), cpu_of(o));
+    ends_with(o.request, begun, inner.next, in);
+  }
+
+  [[nodiscard]] std::uint32_t tag_of(const operation& o, std::uint32_t part) {
+    return with_.tags.of(std::uint64_t{o.group} << 32U | part, o.tag);
+  }
+  [[nodiscard]] static const char* cpu_of(const operation& o) { return o.request == no_request ? "" : " cpu 1"; }
+
+  // Several operations that the program began as one: what follows depends on `begun` if they do not block.
+  static void ends_with(std::uint32_t request, const dependencies& begun, const dependencies& ended, sequence& in) {
+    in.next = request == no_request ? ended : begun;
+    if (request != no_request) in.ends[request] = ended;
   }
 
   static void wait(std::uint32_t request, sequence& in) {
@@ -211,10 +256,7 @@ class rank_writer {
     sequence inner{.next = own.next, .ends = {}};
     stream todo = schedule_by_rules(o.which, call);
     while (const operation* step = todo.next()) simple(*step, around, inner);
-    if (blocks)
-      own.next = std::move(inner.next);
-    else
-      own.ends[o.request] = std::move(inner.next);
+    ends_with(o.request, dependencies(own.next), inner.next, own);
   }
 
   [[noreturn]] void rejected(const std::string& found, const std::string& fix) const {
@@ -232,7 +274,13 @@ class rank_writer {
 goal_written write_goal(const program& of, std::uint32_t ranks, const std::string& path, const std::string& asked,
                         const goal_writing_progress& progress) {
   new_file file(path, asked);
-  rank_writer::shared with{.of = of, .ranks = ranks, .asked = asked, .file = file, .tags = {}, .counted = {}};
+  rank_writer::shared with{.of = of,
+                           .ranks = ranks,
+                           .asked = asked,
+                           .file = file,
+                           .tags = {},
+                           .synchronous = {of, ranks, usual_eager},
+                           .counted = {}};
   fmt::format_to(std::back_inserter(file.text()), "num_ranks {}\n", ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     rank_writer(with, rank).write();

@@ -149,6 +149,7 @@ def test_recordings_become_an_archive_and_goal_by_one_command(lull: Lull) -> Non
 def test_recorded_programs_take_as_long_as_goal(lull: Lull, mpi: MpiLibrary) -> None:
     tracing = replace(lull, env=ENVIRONMENT)
     for source, options in (
+        ("mpi/mpi_traffic.c", ()),
         ("mpi/mpi_requests.c", ()),
         ("mpi/mpi_requests.c", ("--folded",)),
     ):

@@ -145,19 +145,34 @@ TEST(what_goal_cannot_say, is_rejected_and_nothing_is_written) {
                error);
 }
 
-TEST(a_synchronous_send, is_counted) {
-  const goal_file file("");
-  const auto counted = write_goal(scripted([](std::uint32_t rank, const completions&) -> stream {
-                                    operation send = does::send(1, 8, 1);
-                                    send.what = operation::kind::synchronous_send;
-                                    if (rank == 0) co_yield send;
-                                    if (rank == 1) co_yield does::receive(0, 8, 1);
-                                    co_yield does::iteration();
-                                  }),
-                                  2, file.path(), "write the program");
-  EXPECT_EQ(counted.synchronous_sends, 1U);
-  EXPECT_EQ(counted.operations, 2U);
-  EXPECT_EQ(counted.iterations, 2U);
+TEST(a_synchronous_send, waits_for_its_receive_in_goal_too) {
+  for (const bool blocks : {true, false})
+    expect_same_time(
+        [=](std::uint32_t rank, const completions&) -> stream {
+          operation synchronous = does::send(1, 8, 1, blocks ? no_request : 0);
+          synchronous.what = operation::kind::synchronous_send;
+          for (int round = 0; round < 5; ++round) {
+            if (rank == 0) {
+              co_yield does::send(1, 8, 1);
+              co_yield synchronous;
+              co_yield does::send(1, 9, 1);
+              co_yield does::compute(us);
+              if (!blocks) co_yield does::wait(0);
+              co_yield does::receive(1, 8, 1);
+            } else {
+              co_yield does::compute(20 * us);
+              for (const std::uint64_t bytes : {8U, 8U, 9U}) {
+                co_yield does::receive(0, bytes, 1, 3);
+                co_yield does::wait(3);
+              }
+              operation back = synchronous;
+              back.peer = 0;
+              co_yield back;
+              if (!blocks) co_yield does::wait(0);
+            }
+          }
+        },
+        2);
 }
 
 }  // namespace
