@@ -41,7 +41,7 @@ std::vector<std::uint32_t> cycle_in(const goal_rank& rank) {
     at = before[at];
   } while (at != last);
   std::ranges::reverse(cycle);
-  std::ranges::rotate(cycle, std::ranges::min_element(cycle));
+  std::rotate(cycle.begin(), std::ranges::min_element(cycle), cycle.end());
   return cycle;
 }
 
