@@ -24,6 +24,7 @@ goal_run::goal_run(const job_setup& setup, std::shared_ptr<const goal_graph> gra
       graph_(std::move(graph)),
       hosts_(setup.size(), host(*this)),
       messages_(setup, options_, hosts_, hosts_by_rank(setup.job().nodes), *this),
+      run_ends_(setup.size()),
       running_(setup.size()) {
   ranks_.reserve(setup.size());
   for (std::uint32_t rank = 0; rank < setup.size(); ++rank) {
@@ -36,6 +37,7 @@ void goal_run::resume(std::uint32_t rank, std::uint32_t number, picoseconds now)
   rank_state& r = ranks_[rank];
   if (number == to_begin) {
     r.begun = true;
+    r.run_began = now;
     r.runs.begin(now);
   } else {
     const std::uint8_t cpu = r.runs.at(number).cpu;
@@ -115,14 +117,11 @@ void goal_run::arrived(std::uint32_t rank, std::uint32_t number, picoseconds now
 // Begins the next run, if there is one.
 void goal_run::run_ended(std::uint32_t rank, picoseconds now) {
   rank_state& r = ranks_[rank];
-  const auto number = static_cast<std::size_t>(r.ended_runs++);
-  if (number >= run_ends_.size()) {
-    run_ends_.resize(number + 1);
-    run_ended_by_.resize(number + 1);
-  }
-  run_ends_[number] = std::max(run_ends_[number], now);
-  ++run_ended_by_[number];
-  if (r.ended_runs < options_.repeats) return r.runs.begin(now);
+  run_ends_.add(static_cast<std::size_t>(r.ended_runs++), now);
+  // A run that takes no time, as of a rank without operations, could be repeated for ever.
+  const bool goes_on = options_.together && now > std::exchange(r.run_began, now);
+  if (r.ended_runs < options_.repeats || goes_on) return r.runs.begin(now);
+  if (options_.together) run_ends_.leave(static_cast<std::size_t>(r.ended_runs));
   r.ended = true;
   --running_;
   ended_ = std::max(ended_, now);
@@ -161,8 +160,7 @@ std::string goal_run::who_waits() const {
 }
 
 void goal_run::add_to(job_result& result, picoseconds end) const {
-  const auto not_all = std::ranges::find_if(run_ended_by_, [&](std::uint32_t by) { return by < ranks_.size(); });
-  result.iteration_ends.assign(run_ends_.begin(), run_ends_.begin() + (not_all - run_ended_by_.begin()));
+  result.run_ends = result.iteration_ends = run_ends_.times();
   result.ended = std::max(result.ended, ended_);
   result.memory_messages = messages_.memory_messages();
   result.memory_bytes = messages_.memory_bytes();
@@ -176,8 +174,7 @@ void goal_run::add_to(job_result& result, picoseconds end) const {
   if (graph_->several_nics)
     result.remarks.emplace_back("operations name several nics; a node has one interface, which they share");
   if (running_ > 0) {
-    if (messages_.under_way() == 0 && std::ranges::all_of(hosts_, &host::idle))
-      result.remarks.push_back("the processes are deadlocked: " + who_waits());
+    if (at_a_stand()) result.remarks.push_back("the processes are deadlocked: " + who_waits());
     return;
   }
   for (std::string& line : messages_.leftovers()) result.remarks.push_back(std::move(line));
@@ -204,6 +201,8 @@ std::vector<key> keys_of_goal() {
 std::unique_ptr<workload> run_goal(const job_setup& setup) {
   const reader from(find_workload("goal").keys, setup.job().own);
   setup.require(from.has("goal"), "goal", "is missing", "name a GOAL file");
+  setup.require(!setup.asked.sample, "pattern", "is goal, which has no units of which some could be left out",
+                "leave out [sample]");
   auto graph = read_goal(from.word("goal"));
   const std::size_t ranks = graph->ranks.size();
   setup.require(setup.size() == ranks, "processes",

@@ -10,12 +10,15 @@
 // Each event costs O(1) and the edges of the operations that begin and end by it, apart from the search of a message
 // among the posted receives (matching.hpp).
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "netsim/goal/process.hpp"
+#include "netsim/program/common_ends.hpp"
 #include "netsim/program/host.hpp"
 #include "netsim/program/play_options.hpp"
 #include "netsim/program/protocol.hpp"
@@ -32,6 +35,12 @@ class goal_run final : public workload, private host::listener, private protocol
   [[nodiscard]] process& of(std::uint32_t rank) override { return messages_.host_of(rank); }
   [[nodiscard]] std::optional<std::uint64_t> expected() const override { return std::nullopt; }
   [[nodiscard]] std::uint64_t waiting() const override { return running_; }
+  [[nodiscard]] bool has_run() const override {
+    return run_ends_.of_all() >= static_cast<std::size_t>(options_.repeats);
+  }
+  [[nodiscard]] bool at_a_stand() const override {
+    return running_ > 0 && messages_.under_way() == 0 && std::ranges::all_of(hosts_, &host::idle);
+  }
   [[nodiscard]] std::string who_waits() const override;
   void add_to(job_result& result, picoseconds end) const override;
 
@@ -39,6 +48,7 @@ class goal_run final : public workload, private host::listener, private protocol
   struct rank_state {
     goal_process runs;
     std::int64_t ended_runs = 0;
+    picoseconds run_began = 0;
     bool begun = false, ended = false;
   };
 
@@ -70,9 +80,8 @@ class goal_run final : public workload, private host::listener, private protocol
   std::vector<host> hosts_;
   protocol messages_;
   std::vector<rank_state> ranks_;
-  std::vector<picoseconds> run_ends_;        // of each run in its last rank
-  std::vector<std::uint32_t> run_ended_by_;  // ranks that have ended it
-  std::uint64_t running_;                    // ranks that have not ended
+  common_ends run_ends_;
+  std::uint64_t running_;  // ranks that have not ended
   picoseconds ended_ = 0;
 };
 

@@ -17,12 +17,13 @@ namespace lull::netsim {
 // clang-format on
 
 #define LULL_DECLARE(name) power_mode name##_mode();
-#define LULL_ENTRY(name) name##_mode(),
-
 LULL_POWER_MODES(LULL_DECLARE)
+#undef LULL_DECLARE
 
 std::span<const power_mode> all_power_modes() {
+#define LULL_ENTRY(name) name##_mode(),
   static const std::vector<power_mode> rows{LULL_POWER_MODES(LULL_ENTRY)};
+#undef LULL_ENTRY
   return rows;
 }
 

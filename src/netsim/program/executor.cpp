@@ -19,7 +19,7 @@ bool is_send(op of) { return of == op::send || of == op::synchronous_send || of 
 
 }  // namespace
 
-executor::executor(program_run& of, std::uint32_t rank, picoseconds start) : run_(of), rank_(rank) {
+executor::executor(program_run& of, std::uint32_t rank, picoseconds start) : run_(of), rank_(rank), run_began_(start) {
   program_.todo = run_.what().of(rank, *this);
   program_.is = state::computes;  // until it begins
   program_.since = start;
@@ -271,7 +271,9 @@ bool executor::end(std::uint32_t number, picoseconds now) {
     leaves_out_ = false;
   }
   run_.run_ended(runs_++, now);
-  if (runs_ < run_.options().repeats || run_.options().together) {
+  // A run that takes no time could be repeated for ever.
+  const bool goes_on = run_.options().together && now > std::exchange(run_began_, now);
+  if (runs_ < run_.options().repeats || goes_on) {
     a.pending.begin_again();
     run_.messages().forget_changes(rank_, runs_);
     a.todo = run_.what().of(rank_, *this);
@@ -279,6 +281,7 @@ bool executor::end(std::uint32_t number, picoseconds now) {
   }
   a.is = state::ended;
   a.since = now;
+  if (run_.options().together) run_.process_leaves(runs_, iterations_);
   run_.process_ended(now);
   return false;
 }

@@ -92,7 +92,8 @@ class alignas(64) executor final : public completions {
   std::uint32_t rank_;
   std::vector<membership> groups_;
   time_spent spent_;
-  std::uint32_t runs_ = 0;        // number of ended runs
+  std::uint32_t runs_ = 0;  // number of ended runs
+  picoseconds run_began_;
   std::uint32_t iterations_ = 0;  // number of ended iterations
   bool told_iterations_ = false;  // whether this run has reported any iteration
   // Of a sampled simulation.

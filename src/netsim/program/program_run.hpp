@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "netsim/program/common_ends.hpp"
 #include "netsim/program/executor.hpp"
 #include "netsim/program/host.hpp"
 #include "netsim/program/play_options.hpp"
@@ -44,34 +45,14 @@ class program_run final : public workload, private host::listener, private proto
   [[nodiscard]] stream join(std::uint32_t rank, membership& as, const operation& o, activity& joined);
   void iteration_ended(std::uint32_t number, picoseconds now) { iteration_ends_.add(number, now); }
   void run_ended(std::uint32_t number, picoseconds now) { run_ends_.add(number, now); }
+  // A process that has ended so many runs and iterations takes no part in those of the others.
+  void process_leaves(std::uint32_t runs, std::uint32_t iterations) {
+    run_ends_.leave(runs);
+    iteration_ends_.leave(iterations);
+  }
   void process_ended(picoseconds now);
 
  private:
-  // The ends of numbered parts of the program, each of which every process ends.
-  class common_ends {
-   public:
-    explicit common_ends(std::uint32_t processes) : processes_(processes) {}
-    void add(std::uint32_t number, picoseconds now) {
-      if (number >= last_.size()) {
-        last_.resize(number + std::size_t{1});
-        left_.resize(number + std::size_t{1}, processes_);
-      }
-      last_[number] = std::max(last_[number], now);
-      if (--left_[number] == 0) ++of_all_;  // processes end the parts in order, so all have ended the ones before
-    }
-    // How many parts all processes have ended, and when the last process did.
-    [[nodiscard]] std::size_t of_all() const { return of_all_; }
-    [[nodiscard]] std::vector<picoseconds> times() const {
-      return {last_.begin(), last_.begin() + static_cast<std::ptrdiff_t>(of_all_)};
-    }
-
-   private:
-    std::uint32_t processes_;
-    std::size_t of_all_ = 0;
-    std::vector<picoseconds> last_;    // of the processes that have ended it
-    std::vector<std::uint32_t> left_;  // processes that have yet to end it
-  };
-
   // A collective that some members of its group have yet to begin. The first process to begin determines the number of
   // bytes, and thus the algorithm.
   struct begun_collective {

@@ -54,6 +54,21 @@ TEST(a_process, computes_while_any_of_its_cpus_does) {
   EXPECT_EQ(ran(one_rank("calc 200 cpu 0\ncalc 300 cpu 1\n")).time->computing, 300 * ns);
 }
 
+TEST(goal_runs_together, until_all_jobs_have_ended_one) {
+  const goal_file exchange("num_ranks 3\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n");
+  simulation s = run_of(exchange);  // rank 2 does nothing
+  s.together = true;
+  s.parameters["nodes_per_leaf"] = {5};
+  const goal_file computes(one_rank("calc 100000\n"));
+  s.jobs.push_back(run_of(computes).jobs.front());
+  s.jobs.back().name = "computes";
+  s.jobs.back().nodes = {3, 4};
+  const result r = simulate(s, {});
+  EXPECT_THAT(r.jobs[1].run_ends, ElementsAre(100'000 * ns));
+  EXPECT_GE(r.jobs[0].run_ends.size(), 50U);
+  EXPECT_GE(r.ended, 100'000 * ns);
+}
+
 TEST(irequires, waits_for_the_begin_only) {
   EXPECT_EQ(ran(one_rank("a: calc 100\nb: calc 100 cpu 1\nc: calc 100 cpu 2\nb requires a\nc irequires b\n")).ended,
             200 * ns);

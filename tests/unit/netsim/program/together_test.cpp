@@ -79,6 +79,18 @@ TEST(programs_together, do_not_run_beside_a_deadlocked_one_for_ever) {
               testing::AllOf(testing::HasSubstr("deadlocked"), testing::HasSubstr("in program, in a circle of 2")));
 }
 
+TEST(programs_together, may_have_processes_that_do_nothing) {
+  simulation s = long_beside_short();
+  const script of_two = pair_of(10 * us);
+  s.jobs.pop_back();
+  add_program(s, {2, 3, 4}, [of_two](std::uint32_t rank, const completions& done) -> stream {
+    if (rank < 2) co_yield of_two(rank, done);
+  }).name = "with an idle process";
+  s.parameters["nodes_per_leaf"] = {5};
+  const result r = simulate(s, {});
+  EXPECT_EQ(r.jobs[1].run_ends.size(), static_cast<std::size_t>(r.ended / (10 * us + latency(8))));
+}
+
 TEST(programs_together, run_beside_traffic) {
   simulation s = long_beside_short();
   s.jobs.pop_back();
