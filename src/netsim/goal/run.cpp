@@ -118,7 +118,7 @@ void goal_run::arrived(std::uint32_t rank, std::uint32_t number, picoseconds now
 void goal_run::run_ended(std::uint32_t rank, picoseconds now) {
   rank_state& r = ranks_[rank];
   run_ends_.add(static_cast<std::size_t>(r.ended_runs++), now);
-  // A run that takes no time, as of a rank without operations, could be repeated for ever.
+  // A run that takes no time, as of a rank without operations, could be repeated without end.
   const bool goes_on = options_.together && now > std::exchange(r.run_began, now);
   if (r.ended_runs < options_.repeats || goes_on) return r.runs.begin(now);
   if (options_.together) run_ends_.leave(static_cast<std::size_t>(r.ended_runs));

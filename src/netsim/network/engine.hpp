@@ -146,7 +146,7 @@ void parts_of<Model, T>::show(const Model& part, std::uint64_t events, std::uint
   stopped_ = !shown({part.window_begin(), events, messages, shared_.jobs.expected()});
 }
 
-// Whether programs that run together have all ended a run. A deadlocked one would keep the others running for ever.
+// Whether programs that run together have all ended a run. A deadlocked one would keep the others running without end.
 template <class Model, topology_shape T>
 bool parts_of<Model, T>::are_over() {
   constexpr std::uint64_t between = 1 << 16U;  // windows

@@ -271,7 +271,7 @@ bool executor::end(std::uint32_t number, picoseconds now) {
     leaves_out_ = false;
   }
   run_.run_ended(runs_++, now);
-  // A run that takes no time could be repeated for ever.
+  // A run that takes no time could be repeated without end.
   const bool goes_on = run_.options().together && now > std::exchange(run_began_, now);
   if (runs_ < run_.options().repeats || goes_on) {
     a.pending.begin_again();

@@ -81,7 +81,7 @@ void estimate_whole(result& of, const simulation& asked, const link_losses& lost
   const auto rest = [&](std::uint64_t links, double share, double less) {
     return static_cast<link_time>(std::max(0.0, static_cast<double>(links) * whole.time * share - less));
   };
-  const rest_for_ever idle = lost.idle();
+  const rest_when_unused idle = lost.idle();
   for (std::size_t kind = 0; kind < link_kinds; ++kind) {
     const link_loss& less = all[kind];
     whole.rest.used[kind] = {rest(used[kind], idle.deep, less.deep), rest(used[kind], idle.fast, less.fast),

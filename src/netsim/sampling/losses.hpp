@@ -19,11 +19,11 @@ namespace lull::netsim {
   return static_cast<std::uint32_t>(1 + run * kinds + kind);
 }
 
-// The shares of time that a link which is idle for ever spends in deep sleep and in fast wake.
-struct rest_for_ever {
+// The shares of time that a link that is never used spends in deep sleep and in fast wake.
+struct rest_when_unused {
   double deep = 0;
   double fast = 0;
-  explicit rest_for_ever(const link_policy& p) {
+  explicit rest_when_unused(const link_policy& p) {
     if (p.does != link_policy::behaviour::sleeps) return;
     if (p.fast_for >= any_time)
       fast = 1;
@@ -62,10 +62,10 @@ class link_losses {
   [[nodiscard]] by_kind of(std::uint32_t job, std::uint32_t account) const {
     return account < of_[job].size() ? of_[job][account] : by_kind{};
   }
-  [[nodiscard]] const rest_for_ever& idle() const { return idle_; }
+  [[nodiscard]] const rest_when_unused& idle() const { return idle_; }
 
  private:
-  rest_for_ever idle_;
+  rest_when_unused idle_;
   std::vector<std::vector<by_kind>> of_;  // by job and account
 };
 

@@ -71,7 +71,7 @@ TEST(programs_together, stop_at_the_given_end) {
   EXPECT_TRUE(r.jobs[0].run_ends.empty());
 }
 
-TEST(programs_together, do_not_run_beside_a_deadlocked_one_for_ever) {
+TEST(programs_together, do_not_run_beside_a_deadlocked_one_without_end) {
   simulation s = long_beside_short();
   const script waits = [](std::uint32_t rank, const completions&) -> stream { co_yield does::receive(1 - rank, 8, 0); };
   s.jobs[0].make = [waits](const job_setup& setup) { return play(setup, std::make_unique<scripted>(waits)); };
