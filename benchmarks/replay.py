@@ -180,8 +180,8 @@ def sizes_of(points: Sequence[Point], packet_hops: dict[tuple[Any, ...], dict[in
 
 
 def size_of(point: Point, packet_hops: dict[tuple[Any, ...], dict[int, float]]) -> float | None:
-    """Packet-hops of a workload from those of its jobs alone, interpolated between numbers of processes by a power law.
-    None if those of a job are unknown."""
+    """Packet-hops of a run of each job of a workload, from those of the jobs alone, interpolated between numbers of
+    processes by a power law. None if those of a job are unknown."""
     total = 0.0
     for job in point.jobs:
         known = packet_hops.get((point.factors["topology"], point.factors["mapping"], job.application))
@@ -189,7 +189,7 @@ def size_of(point: Point, packet_hops: dict[tuple[Any, ...], dict[int, float]]) 
             return None
         processes = sorted(known)
         alone = np.interp(math.log(job.processes), np.log(processes), np.log([known[number] for number in processes]))
-        total += job.repeats * math.exp(alone)
+        total += math.exp(alone)
     return total
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -12,7 +11,7 @@ from statistics import median
 from lull.study import file
 from lull.study.file import Value
 from lull.study.kinds import read_study
-from lull.study.simulations.description import Only, StudyOfSimulations
+from lull.study.simulations.description import StudyOfSimulations
 from lull.study.simulations.earlier_results import read_earlier_rows
 from lull.study.simulations.grids import ACTIVE, all_points
 from lull.study.simulations.rows import Row
@@ -60,23 +59,6 @@ def together() -> tuple[list[str], list[list[str]]]:
         jobs = sum(row.factors["mode"] == ACTIVE for row in of_group)
         made.append([application, str(jobs), *_by_mode(of_group, _range)])
     return ["application", "jobs", *_headings()], made
-
-
-def by_network() -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: each network and mapping, for workloads kept as a whole; medians, with least and most."""
-    study, rows, of_grid = kept()
-    points: dict[Value, set[str]] = defaultdict(set)
-    for row in rows:
-        if row.grid == "multi":
-            points[row.factors["workload"]].add(row.point)
-    settings = of_grid["multi"] // next(grid.workloads for grid in study.grids if grid.name == "multi")
-    whole = [workload for workload, names in points.items() if len(names) == settings]
-    made = []
-    for topology, mapping in itertools.product(study.topologies, study.mappings):
-        at: Only = {"topology": [topology], "mapping": [mapping], "workload": whole}
-        its = [row for row in rows if row.grid == "multi" and row.is_at(at)]
-        made.append([topology, mapping, *_by_mode(its, _median)])
-    return ["network", "mapping", *_headings()], made
 
 
 def left_open() -> tuple[list[str], list[list[str]]]:

@@ -413,11 +413,6 @@ def links_together() -> str:
     return table(*kept_links.together())
 
 
-def links_networks() -> str:
-    """Several jobs at once, for each network."""
-    return table(*kept_links.by_network())
-
-
 def links_left_open() -> str:
     """Power settings of links that the paper left open."""
     return table(*kept_links.left_open())
@@ -579,7 +574,6 @@ GENERATED: dict[str, Callable[[], str]] = {
     "aggregation-at-scale": aggregation_at_scale,
     "links-alone": links_alone,
     "links-together": links_together,
-    "links-networks": links_networks,
     "links-left-open": links_left_open,
     "links-left-open-by-application": links_left_open_by_application,
     "links-statements": links_statements,

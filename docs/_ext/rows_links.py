@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import cache
 from math import log
-from statistics import geometric_mean, median
+from statistics import median
 
 from kept_links import BESIDE, kept, power_settings, slowdown_of, where
 from rows_numbers import count, number, percent, percents, span, word
 
+from lull.simulation.latency import student_quantile
 from lull.study.simulations.grids import ACTIVE, Point, all_points
 from lull.study.simulations.rows import Row
 
@@ -37,17 +38,6 @@ def missing_of(grid: str) -> str:
     return number(of_grid[grid] - len({row.point for row in rows if row.grid == grid}), 0)
 
 
-@cache
-def _workloads() -> tuple[int, ...]:
-    """The workloads that are kept in all settings."""
-    _, rows, of_grid = kept()
-    names: dict[int, set[str]] = defaultdict(set)
-    for row in rows:
-        if row.grid == "multi":
-            names[int(row.factors["workload"])].add(row.point)
-    return tuple(number for number, points in names.items() if len(points) == of_grid["multi"] // len(jobs_of_all()))
-
-
 def jobs_of_all() -> dict[int, Point]:
     """One point of each workload, which has its jobs."""
     return {int(point.factors["workload"]): point for point in _points() if point.grid == "multi"}
@@ -58,97 +48,43 @@ def points_of_a_workload() -> str:
     return number(kept()[2]["multi"] // len(jobs_of_all()), 0)
 
 
-def workloads() -> str:
-    """The workloads kept as a whole, by number: 3rd, 4th."""
-    names = [f"{one}{'th' if one > 3 else ('st', 'nd', 'rd')[one - 1]}" for one in _workloads()]
-    return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def jobs_in_a_workload() -> str:
-    """The least and the greatest number of jobs of the kept workloads."""
-    there = {int(row.factors["workload"]) for row in kept()[1] if row.grid == "multi"}
-    return span((len(jobs_of_all()[one].jobs) for one in there), 0)
-
-
-def with_application(name: str, whole: bool) -> str:
-    """The number of workloads, of those kept as a whole or of all, that contain an application."""
-    of = _workloads() if whole else tuple(jobs_of_all())
-    return word(sum(any(job.application == name for job in jobs_of_all()[one].jobs) for one in of))
-
-
 @cache
-def _hops(topology: str, mapping: str) -> dict[tuple[str, int], tuple[float, float]]:
-    """Packet-hops and run time of each application alone, with active links.
-
-    Of 512 processes, where they were not simulated, it is the geometric mean of 256 and 1,024.
-    """
-    alone: dict[tuple[str, int], tuple[float, float]] = {}
-    for row in kept()[1]:
-        if _is_alone(row, ACTIVE) and (row.factors["topology"], row.factors["mapping"]) == (topology, mapping):
-            key = str(row.factors["application"]), int(row.factors["processes"])
-            alone[key] = row.packet_hops, row.run_time_s
-    for application in {name for name, _ in alone}:
-        if (application, 512) not in alone:
-            beside = zip(alone[application, 256], alone[application, 1024], strict=True)
-            hops, seconds = map(geometric_mean, beside)
-            alone[application, 512] = hops, seconds
-    return alone
+def _together() -> list[Row]:
+    return [row for row in kept()[1] if row.grid == "multi"]
 
 
-def _hops_of(point: Point) -> float:
-    """Packet-hops that the jobs of a point of several jobs have alone."""
-    alone = _hops(str(point.factors["topology"]), str(point.factors["mapping"]))
-    return sum(job.repeats * alone[job.application, job.processes][0] for job in point.jobs)
+def workloads_kept() -> str:
+    """How many workloads are kept, in a word; they are the first ones."""
+    there = {int(row.factors["workload"]) for row in _together()}
+    assert there == set(range(1, len(there) + 1)), "the page says that the first ones are kept"
+    return word(len(there))
 
 
-def traffic(whole: bool) -> str:
-    """Millions of packet-hops in a simulated second, in the median over workloads kept as a whole, or over all.
-
-    They are those of each application alone, with random mapping on the dragonfly. A workload lasts as long as the
-    longest of its jobs.
-    """
-    rates = []
-    for workload in _workloads() if whole else jobs_of_all():
-        jobs = [(job.repeats, *_hops(*FIRST)[job.application, job.processes]) for job in jobs_of_all()[workload].jobs]
-        rates.append(sum(times * hops for times, hops, _ in jobs) / max(times * seconds for times, _, seconds in jobs))
-    return number(median(rates) / 1e6, 0)
+def workloads_with(application: str) -> str:
+    """How many of them have an application."""
+    return word(len({row.factors["workload"] for row in _together() if row.factors["application"] == application}))
 
 
-def _setting(point: Point) -> tuple[object, ...]:
-    return tuple(point.factors[name] for name in ("topology", "mapping", "mode", "hold"))
+def shares_simulated() -> str:
+    """The share of the packet-hops of a point that was simulated in one sample."""
+    return percents(row.sampled for row in _together() if row.sampled is not None)
 
 
-@cache
-def _cost_of_a_hop() -> tuple[float, list[float]]:
-    """Hours of the grid of several jobs, by the CPU time of a packet-hop in the workloads kept as a whole.
-
-    And the CPU time of each workload that is kept in part or whole, over that by this estimate.
-    """
-    took = {row.point: row.simulator_cpu_s for row in kept()[1] if row.grid == "multi"}
-    points = [point for point in _points() if point.grid == "multi"]
-    time: dict[tuple[object, ...], float] = defaultdict(float)
-    hops: dict[tuple[object, ...], float] = defaultdict(float)
-    for point in points:
-        if point.factors["workload"] in _workloads():
-            time[_setting(point)] += took[point.name]
-            hops[_setting(point)] += _hops_of(point)
-    estimated = {point.name: _hops_of(point) * time[_setting(point)] / hops[_setting(point)] for point in points}
-    of_workload: dict[int, list[float]] = defaultdict(list)
-    for point in points:
-        if point.name in took:
-            of_workload[int(point.factors["workload"])].append(took[point.name] / estimated[point.name])
-    total = sum(took.get(point.name, estimated[point.name]) for point in points)
-    return total / 3600, [median(found) for found in of_workload.values()]
+def _samples() -> int:
+    sampled = next(grid.sample for grid in kept()[0].grids if grid.name == "multi")
+    assert sampled is not None, "the grid of several jobs is sampled"
+    return sampled.seeds
 
 
-def hours_of_several_jobs() -> str:
-    """CPU time of the whole grid of several jobs, by this estimate."""
-    return f"{number(_cost_of_a_hop()[0], 0)} hours"
-
-
-def error_of_hours() -> str:
-    """The CPU time of the kept workloads over the estimate: 0.7 to 1.8."""
-    return span(_cost_of_a_hop()[1], 1)
+def samples_differ(error: str) -> str:
+    """By how many percentage points two samples of a point differ at most; in slowdown without miniAMR."""
+    half_widths = [
+        getattr(row, error)
+        for row in _together()
+        if row.factors["mode"] != ACTIVE and (error == "saved_error" or row.factors["application"] != "miniamr")
+    ]
+    assert _samples() == 2, "the page compares two samples"
+    return number(100 * max(half_widths) * 2 / student_quantile(2), 2)  # half a width is t |a - b| / 2
 
 
 def _hours_of_one_job() -> float:
@@ -168,33 +104,9 @@ def hours_of_one_job() -> str:
     return f"{number(_hours_of_one_job(), 0)} hours"
 
 
-def days_on_two_cores() -> str:
-    """Both grids, on two cores."""
-    return f"{number((_cost_of_a_hop()[0] + _hours_of_one_job()) / 48, 1)} days"
-
-
-def ends_after(application: str) -> str:
-    """When jobs of an application end, as shares of the run time of the longest job of their point; active links."""
-    points: dict[str, list[Row]] = defaultdict(list)
-    for row in kept()[1]:
-        if row.grid == "multi" and row.factors["mode"] == ACTIVE:
-            points[row.point].append(row)
-    return percents(
-        row.run_time_s / max(one.run_time_s for one in rows)
-        for rows in points.values()
-        for row in rows
-        if row.factors["application"] == application
-    )
-
-
-def repeats(application: str) -> str:
-    """How often jobs of an application run in a workload."""
-    return span((r.repeats for r in kept()[1] if r.grid == "multi" and r.factors["application"] == application), 0)
-
-
 def cpu_seconds() -> str:
     """CPU time of a point of several jobs."""
-    return span((row.simulator_cpu_s for row in kept()[1] if row.grid == "multi"), 0)
+    return span((row.simulator_cpu_s / _samples() for row in _together()), 0)
 
 
 def _is_alone(row: Row, mode: str) -> bool:
@@ -228,32 +140,6 @@ def more_than_alone_of_four_in_five() -> str:
     found = _more_than_alone()
     tenth = len(found) // 10
     return span((100 * found[tenth], 100 * found[-1 - tenth]), 1)
-
-
-def _less_by_hold(quantity: str) -> list[float]:
-    """What a hold of 4 Ts saves or costs less than none, for each point or, in slowdown, each job but miniAMR."""
-    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in kept()[1]:
-        if row.grid == "multi" and row.factors["mode"] == "deep-sleep":
-            found[row.point.rpartition(".")[0], str(row.factors["hold"])].append(row)
-    pairs = [
-        (none, held)
-        for (point, hold), rows in found.items()
-        if hold == "0 Ts" and (point, "4 Ts") in found
-        for none, held in zip(rows, found[point, "4 Ts"], strict=True)
-        if quantity == "saved" or none.factors["application"] != "miniamr"
-    ]
-    return [100 * ((a.quantity(quantity) or 0) - (b.quantity(quantity) or 0)) for a, b in pairs]
-
-
-def less_by_hold(quantity: str) -> str:
-    """Points that a hold of 4 Ts saves (`saved`), or slows down (`slowdown`), less than none, in the median."""
-    return number(median(_less_by_hold(quantity)), 1)
-
-
-def most_less_by_hold(quantity: str) -> str:
-    """The same, at most."""
-    return number(max(_less_by_hold(quantity)), 1)
 
 
 # Slowdown and savings of modes

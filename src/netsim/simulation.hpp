@@ -74,7 +74,7 @@ struct job {
   picoseconds compute = 100'000'000;
 };
 
-// How much of each program is simulated; the whole follows from it (sampling/units.hpp).
+// How much of each program is simulated; the whole follows from it (program/sampled_units.hpp).
 struct sample_parameters {
   std::int64_t units = 1;            // of each kind in a run that are measured
   picoseconds cut = 30'000'000'000;  // the longest computing

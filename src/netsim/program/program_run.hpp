@@ -14,7 +14,7 @@
 #include "netsim/program/play_options.hpp"
 #include "netsim/program/program.hpp"
 #include "netsim/program/protocol.hpp"
-#include "netsim/sampling/units.hpp"
+#include "netsim/program/sampled_units.hpp"
 #include "netsim/workload/workload.hpp"
 
 namespace lull::netsim {

@@ -2,7 +2,7 @@
 //
 // A link that never carries a packet rests all the time. Whatever a link rests less was lost to its packets: to the
 // transmission, and to the hold, the signalling and the wake-up of the pause before. The loss is booked to the account of
-// the unit (sampling/units.hpp) that sent the packet. It does not depend on how long a pause was, as long as the pause was
+// the unit (program/sampled_units.hpp) that sent the packet. It does not depend on how long a pause was, as long as the pause was
 // longer than the times of the power mode, so the losses of a few units are those of all.
 #pragma once
 #include <array>

@@ -18,12 +18,12 @@ from lull.base.interrupts import Interrupts
 from lull.experiment.state import ExperimentState
 from lull.study.kind import MADE
 from lull.study.kinds import read_study
-from lull.study.simulations.description import Bound, Grid, Statement, StudyOfSimulations
+from lull.study.simulations.description import Bound, Statement, StudyOfSimulations
 from lull.study.simulations.figures import drawings
 from lull.study.simulations.grids import all_points, workloads_of
 from lull.study.simulations.kind import KIND
-from lull.study.simulations.rows import Row, csv_text
-from lull.study.simulations.running import run_points
+from lull.study.simulations.rows import Row, csv_text, rows_of
+from lull.study.simulations.running import points_left, run_points
 from lull.study.simulations.savings import csv_text as savings_csv
 from lull.study.simulations.savings import savings_of
 from lull.study.simulations.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED, judge
@@ -38,10 +38,8 @@ mappings = ["linear"]
 seed = 3
 [applications.miniamr]
 job = { pattern = "miniamr", stages_per_ts = 5, num_vars = 2 }
-seconds = 0.001
 [applications.sw4lite]
 job = { pattern = "sw4lite", step_time = "1 ms" }
-seconds = { 8 = 0.002, 16 = 0.002 }
 [[power]]
 mode = "deep-sleep"
 holds = ["0 Ts", "1 Ts"]
@@ -92,7 +90,7 @@ def row(application: str, mode: str, *, saved: float = 0.0, slowdown: float | No
     factors = {"topology": "t", "mapping": "linear", "workload": 0, "hold": "1 Ts"}
     factors |= {"application": application, "processes": processes, "mode": mode}
     name = f"{application}.{processes}.{mode}"
-    return Row(name, "", "single", factors, 1, saved, saved, saved, 1.0, slowdown, 0.5, 0.1, 10)
+    return Row(name, "", "single", factors, 1, saved, saved, saved, 1.0, slowdown, 0.5, None, None, None, 0.1, 10)
 
 
 def test_the_studies_of_simulations_that_come_with_lull_are_well_formed() -> None:
@@ -174,27 +172,37 @@ routing = { algorithm = "power-aware" }
     assert "routing" not in points[0].content
 
 
-def test_drawn_workloads_fill_their_processes_and_repeat_up_to_the_longest(tmp_path: Path) -> None:
+def test_drawn_workloads_fill_their_processes_and_run_together(tmp_path: Path) -> None:
     study = described(tmp_path)
     workloads = list(workloads_of(study, study.grids[1]))
     assert [number for number, _ in workloads] == [1, 2]
     assert all(sum(job.processes for job in jobs) == 32 for _, jobs in workloads)
     assert workloads == list(workloads_of(study, study.grids[1]))
-    for _, jobs in workloads:
-        longest = max(study.applications[job.application].seconds_of(job.processes) for job in jobs)
-        assert [job.repeats for job in jobs] == [
-            2 if job.application == "miniamr" and longest > 0.001 else 1 for job in jobs
-        ]
+    for point in all_points(study):
+        assert point.content.get("together", False) == (point.grid == "multi")
 
 
-def test_the_longest_repeat_may_be_bounded(tmp_path: Path) -> None:
-    study = described(tmp_path, SMALL.replace("seconds = 0.001", "seconds = 0.0001"))
-    bounded = Grid(name="short", processes=[8], workloads=30, total=32, most_seconds=0.0003)
-    repeats = {
-        job.application: job.repeats for _, jobs in workloads_of(study, bounded) for job in jobs if len(jobs) > 1
-    }
-    assert repeats["sw4lite"] == 1
-    assert repeats["miniamr"] <= 3
+def test_a_grid_may_be_sampled(tmp_path: Path) -> None:
+    study = described(tmp_path, SMALL.replace("total = 32\n", "total = 32\nsample = { seeds = 2 }\n"))
+    points = [point for point in all_points(study) if point.factors["workload"] == 1]
+    assert [point.samples for point in points] == [2, 2, 2]
+    assert points[0].content["sample"] == {"units": 1, "cut": "30 ms"}
+    assert points[0].content_of(1)["sample"] == {"units": 1, "cut": "30 ms", "seed": 2}
+    assert not points[0].savings
+    state = ExperimentState(tmp_path / "out", "study")
+    with state, Interrupts() as interrupts:
+        run_points(points[:2], 1, state, interrupts)
+        assert points_left(points, state) == points[2:]
+        rows = rows_of(points, state)
+    assert {row.point for row in rows} == {point.name for point in points[:2]}
+    for one in rows:
+        assert one.sampled is not None
+        assert one.saved_error is not None
+        assert one.runs >= 1
+    deep = [one for one in rows if one.factors["mode"] == "deep-sleep"]
+    assert all(one.slowdown is not None and one.slowdown_error is not None for one in deep)
+    lines = list(csv.DictReader(csv_text(rows).splitlines()))
+    assert [float(line["sampled"]) for line in lines] == [one.sampled for one in rows]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +210,6 @@ def test_the_longest_repeat_may_be_bounded(tmp_path: Path) -> None:
     [
         ('grid = "multi"\nkind', 'grid = "mutli"\nkind', "figure Spread: no grid 'mutli', did you mean multi?"),
         ("total = 32", "total = 33", "grid multi: total and processes must be multiples of 8, the smallest"),
-        ("16 = 0.002", "32 = 0.002", "applications.sw4lite.seconds: not known with 16 processes"),
         ('at = { mode = ["deep', 'at = { mod = ["deep', "paper_results: no factor 'mod', did you mean mode?"),
         ("seed = 3", "seed = 3\njobs = []", "simulation.jobs: the study says it at its top"),
     ],

@@ -3,7 +3,7 @@
 title, question      the question; `note` and [paper] as in studies of measured runs
 [simulation]         tables of a simulation's file that all points share, except jobs, topology and power
 [job]                keys that all jobs share
-[applications.X]     a job, and how long a run of it is
+[applications.X]     a job
 topologies           presets of networks
 mappings             of processes onto nodes
 [[power]]            a mode of links, and its holds
@@ -31,11 +31,6 @@ class Application(StudyTable):
     """An application that runs as a job."""
 
     job: dict[str, Any]  # keys of `[[jobs]]`, including its pattern
-    seconds: float | dict[str, float]  # of a run with active links; by number of processes if it depends on that
-
-    def seconds_of(self, processes: int) -> float:
-        """The length of a run with this number of processes."""
-        return self.seconds if isinstance(self.seconds, float) else self.seconds[str(processes)]
 
 
 class Power(StudyTable):
@@ -53,6 +48,14 @@ class Power(StudyTable):
         return self.name or self.mode
 
 
+class Sample(StudyTable):
+    """How much of each simulation of a grid is simulated."""
+
+    units: int = Field(default=1, ge=1)  # measured of each kind in a run
+    cut: str = "30 ms"  # longest computing
+    seeds: int = Field(default=3, ge=1)  # samples of each point, which give an interval
+
+
 class Grid(StudyTable):
     """Points: each application alone at each number of processes, or workloads drawn from several applications."""
 
@@ -61,7 +64,7 @@ class Grid(StudyTable):
     workloads: int = Field(default=0, ge=0)  # number of drawn workloads; 0: each application alone
     total: int = Field(default=0, ge=0)  # processes of a workload
     seed: int = 1  # seed of the drawn workloads
-    most_seconds: float | None = Field(default=None, gt=0)  # jobs repeat no longer than this, except the longest
+    sample: Sample | None = None  # None: whole simulations
     power: list[Power] = Field(default=[])  # empty: those of the study
 
     @model_validator(mode="after")
@@ -147,8 +150,6 @@ class StudyOfSimulations(Study):
         grids = [grid.name for grid in self.grids]
         if len(set(grids)) < len(grids):
             raise ValueError("two grids have the same name")
-        for grid in [*self.grids, *(self.quick.grids or [])]:
-            self._knows_lengths(grid)
         for name in self.quick.jobs:
             if name not in self.applications:
                 raise ValueError(f"quick.jobs: no application {name!r}, {nearest(name, list(self.applications))}")
@@ -161,14 +162,6 @@ class StudyOfSimulations(Study):
                 _known(check.minus_grid, grids, "paper_results")
             _are_factors([*check.at, *check.minus, *check.for_each], "paper_results")
         return self
-
-    def _knows_lengths(self, grid: Grid) -> None:
-        if not grid.workloads:
-            return
-        for name, application in self.applications.items():
-            for processes in grid.processes:
-                if isinstance(application.seconds, dict) and str(processes) not in application.seconds:
-                    raise ValueError(f"applications.{name}.seconds: not known with {processes} processes")
 
     def made_quick(self) -> StudyOfSimulations:
         """The study in the form that --quick runs."""

@@ -84,7 +84,7 @@ def check_probes(taken: EarlierRows, rows: Sequence[Row], path: Path) -> None:
 def _row(cells: Mapping[str, str], point: Point, place: int) -> Row:
     job = point.jobs[place]
     figures = {name: None if cells[name] == "" else float(cells[name]) for name in FIGURES}
-    whole = {name: int(cells[name]) for name in ("repeats", "packet_hops")}
+    whole = {name: int(cells[name]) for name in ("runs", "packet_hops")}
     factors = {**point.factors, "application": job.application, "processes": job.processes}
     if [str(factors[name]) for name in FACTORS] != [cells[name] for name in FACTORS]:
         raise ValueError(f"{point.name}: its factors are not those of its description")

@@ -1,7 +1,8 @@
 """The points of a study of simulations: every combination of its factors, each a whole simulation.
 
 An application alone is a job that runs once. A workload is drawn: application and number of processes of each job are
-drawn uniformly, until the jobs have the total number of processes. Each job repeats to be about as long as the longest.
+drawn uniformly, until the jobs have the total number of processes. They run together: each again and again, until all
+have ended a run.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ class Job:
 
     application: str
     processes: int
-    repeats: int = 1
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,17 @@ class Point:
     active: str  # the name of the same point with links always active
     # Of a point with links always active: the points whose saving without waits it computes, and their modes of links.
     savings: tuple[tuple[str, dict[str, Any]], ...] = ()
+    samples: int = 1  # simulations, with different samples
 
     @property
     def key(self) -> str:
         """A key of the description, equal for equal descriptions."""
         return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()[:16]
+
+    def content_of(self, index: int) -> dict[str, Any]:
+        """The description of one of its simulations."""
+        sample = self.content.get("sample")
+        return self.content if sample is None else {**self.content, "sample": {**sample, "seed": index + 1}}
 
     def is_at(self, at: Only) -> bool:
         """Whether the point has a job at each factor of `at`."""
@@ -107,7 +113,7 @@ def workloads_of(study: StudyOfSimulations, grid: Grid) -> Iterable[tuple[int, t
         return
     drawn = random.Random(grid.seed)
     for number in range(1, grid.workloads + 1):
-        yield number, _repeated(study, grid, _drawn(study, grid, drawn))
+        yield number, tuple(_drawn(study, grid, drawn))
 
 
 def _drawn(study: StudyOfSimulations, grid: Grid, drawn: random.Random) -> list[Job]:
@@ -120,20 +126,13 @@ def _drawn(study: StudyOfSimulations, grid: Grid, drawn: random.Random) -> list[
     return jobs
 
 
-def _repeated(study: StudyOfSimulations, grid: Grid, jobs: list[Job]) -> tuple[Job, ...]:
-    lengths = [study.applications[job.application].seconds_of(job.processes) for job in jobs]
-    longest = min(max(lengths), grid.most_seconds or max(lengths))
-    return tuple(
-        Job(job.application, job.processes, max(1, round(longest / length)))
-        for job, length in zip(jobs, lengths, strict=True)
-    )
-
-
 def _points(
     study: StudyOfSimulations, grid: Grid, topology: str, mapping: str, number: int, jobs: tuple[Job, ...]
 ) -> list[Point]:
     base = {
         **study.simulation,
+        **({"together": True} if number else {}),
+        **({"sample": {"units": grid.sample.units, "cut": grid.sample.cut}} if grid.sample else {}),
         "topology": {"preset": topology},
         "jobs": [_job(study, mapping, job, place_) for place_, job in enumerate(jobs, 1)],
     }
@@ -145,7 +144,7 @@ def _points(
     savings = tuple(
         (f"{names}.{_slug(setting.label, setting.hold)}", setting.tables(study.simulation)["power"])
         for setting in settings
-        if setting.has_saving(study.simulation)
+        if setting.has_saving(study.simulation) and grid.sample is None
     )
     for setting in settings:
         name = f"{names}.{_slug(setting.label, setting.hold)}"
@@ -156,7 +155,8 @@ def _points(
             place(description, number_of_nodes(description), asked)
         own: dict[str, Value] = {"mode": setting.label, "hold": setting.hold}
         of_active = savings if setting.label == ACTIVE else ()
-        points.append(Point(name, grid.name, factors | own, jobs, content, f"{names}.{ACTIVE}", of_active))
+        samples = grid.sample.seeds if grid.sample else 1
+        points.append(Point(name, grid.name, factors | own, jobs, content, f"{names}.{ACTIVE}", of_active, samples))
     return points
 
 
@@ -212,7 +212,7 @@ def _job(study: StudyOfSimulations, mapping: str, job: Job, number: int) -> dict
         "name": f"{job.application} {number}",
         "processes": job.processes,
         "mapping": mapping,
-        "repeats": job.repeats,
+        "repeats": 1,
     }
 
 

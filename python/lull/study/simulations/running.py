@@ -1,7 +1,7 @@
 """Run a study of simulations: several at a time, each saved as soon as it ends.
 
-OUT/.state/<point>/000.json     a simulation in the form of simulation.json, whole if it exists; without the table of
-                                links, since those of some thousand points would fill a disk
+OUT/.state/<point>/000.json     a simulation in the form of simulation.json, whole if it exists, of each sample;
+                                without the table of links, since those of some thousand points would fill a disk
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def beginning(name: str, quick: bool, points: Sequence[Point]) -> Conditions:
 
 def points_left(points: Sequence[Point], state: ExperimentState) -> list[Point]:
     """The points that have not been simulated yet."""
-    return [point for point in points if not state.has(point.name, 0)]
+    return [point for point in points if not all(state.has(point.name, index) for index in range(point.samples))]
 
 
 def run_points(points: Sequence[Point], number: int, state: ExperimentState, interrupts: Interrupts) -> None:
@@ -49,14 +49,20 @@ def run_points(points: Sequence[Point], number: int, state: ExperimentState, int
         InterruptedBySignal: A signal asked to stop; finished simulations are kept.
         LullError: A simulation failed; finished ones are kept.
     """
-    tasks = [Task(point.name, 0, json.dumps(_with_savings(point)), links=False) for point in points]
+    tasks = [
+        Task(point.name, index, json.dumps(_with_savings(point, index)), links=False)
+        for point in points
+        for index in range(point.samples)
+        if not state.has(point.name, index)
+    ]
     if tasks:
         run_tasks(tasks, LocalWorkers(min(number, len(tasks))), partial(_keep, state), interrupts, asked="study")
 
 
-def _with_savings(point: Point) -> dict[str, Any]:
+def _with_savings(point: Point, index: int) -> dict[str, Any]:
     """The description with the power modes whose savings the same simulation computes; they change nothing else."""
-    return {**point.content, "savings": [mode for _, mode in point.savings]} if point.savings else point.content
+    content = point.content_of(index)
+    return {**content, "savings": [mode for _, mode in point.savings]} if point.savings else content
 
 
 def _keep(state: ExperimentState, task: Task, outcome: TaskResult) -> None:

@@ -42,10 +42,10 @@ def savings_of(points: Sequence[Point], state: ExperimentState) -> list[SavingRo
     named = {point.name: point for point in points}
     rows = []
     for point in points:
-        file = load(point, state) if point.savings else None
-        if file is None:
+        files = load(point, state) if point.savings else []
+        if not files:
             continue
-        for (name, _), found in zip(point.savings, file.repeats[0].savings, strict=False):  # older files have none
+        for (name, _), found in zip(point.savings, files[0].repeats[0].savings, strict=False):  # older files have none
             saved = (found.power.saved, found.network_power.saved, found.used_power.saved)
             rows.append(SavingRow(name, point.grid, named[name].factors, *saved))
     return rows

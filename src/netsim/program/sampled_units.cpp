@@ -1,4 +1,4 @@
-#include "netsim/sampling/units.hpp"
+#include "netsim/program/sampled_units.hpp"
 
 #include <fmt/format.h>
 
