@@ -56,7 +56,6 @@ mappings = ["linear"]
 seed = 3
 [applications.miniamr]
 job = { pattern = "miniamr", stages_per_ts = 5, num_vars = 2 }
-seconds = 0.0001
 [[power]]
 mode = "deep-sleep"
 holds = ["0 Ts", "1 Ts"]
