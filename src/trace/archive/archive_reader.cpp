@@ -303,7 +303,7 @@ fs::path find_anchor(const fs::path& path) {
   for (const auto& entry : fs::directory_iterator(path, failed))
     if (entry.path().extension() == ".otf2") found.push_back(entry.path());
   if (failed) throw error(action, failed.message(), "name the folder of a trace, or its file .otf2 or .lulltrace");
-  if (const fs::path merged = path / merging::merged_name; found.empty() && fs::exists(merged, failed)) return merged;
+  if (fs::path merged = path / merging::merged_name; found.empty() && fs::exists(merged, failed)) return merged;
   if (found.empty()) {
     const bool raw = fs::is_directory(path / "raw", failed);
     throw error(action, "it contains no .otf2 file",

@@ -25,7 +25,7 @@ struct scope {
   enum class kind : std::uint8_t { job, communicator, window };
   kind of = kind::job;
   std::uint16_t number = 0;
-  auto operator<=>(const scope&) const = default;
+  auto operator<=>(const scope&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads it
 };
 
 struct parameter {
