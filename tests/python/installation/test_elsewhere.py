@@ -78,7 +78,7 @@ PLACES = {
     "ASCII": Place({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, folder="Büro 2"),
     "missing locale": Place({"LC_ALL": "no_SUCH.locale"}, folder="Büro 2"),
     "Latin-1": Place({"LC_ALL": "de_DE.ISO-8859-1"}, folder="Büro 2".encode("latin-1")),
-    "missing home": Place({"HOME": "/nonexistent", "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": ""}),
+    "missing home": Place({"HOME": "/proc/nonexistent", "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": ""}),
     "no home": Place({"HOME": "", "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": ""}),
     "private umask": Place(before="umask 077;"),
     "no network": Place(before="exec unshare --net -- sh -c 'ip link set lo up && exec \"$@\"' sh"),

@@ -141,7 +141,7 @@ TEST(what_goal_cannot_say, is_rejected_and_nothing_is_written) {
   EXPECT_THAT(refused([](std::uint32_t, const completions&) -> stream { co_yield does::receive(0, 8, any); }),
               HasSubstr("rank 0 receives any tag"));
   EXPECT_THROW((void)write_goal(scripted([](std::uint32_t, const completions&) -> stream { co_return; }), 2,
-                                "/nonexistent/x.goal", "write the program"),
+                                "/dev/null/x.goal", "write the program"),
                error);
 }
 
