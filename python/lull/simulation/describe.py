@@ -104,7 +104,7 @@ def time_table(result: Result) -> Table:
             shown = [
                 Cell(f"{formatting.si(part, 's')} ({formatting.percent(job.time.share(part))})", part) for part in parts
             ]
-            iterations = cells.count(len(job.iteration_ends_s))
+            iterations = cells.count(None if job.estimated_s else len(job.iteration_ends_s))
             rows.append(row(job.name, cells.count(job.runs), iterations, *shown, cells.count(job.memory_messages)))
     return table(columns, rows)
 

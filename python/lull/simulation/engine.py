@@ -128,7 +128,7 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
             name=job.name,
             processes=len(processes),
             started_s=job.started_ps / PICOSECONDS,
-            ended_s=max(found.ended_ps if cut_off else job.ended_ps, job.started_ps) / PICOSECONDS,
+            ended_s=_ended_s(found, job, description.content, place, cut_off),
             finished=not cut_off,
             messages=job.messages,
             bytes=job.bytes,
@@ -144,7 +144,7 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
             memory_bytes=job.memory_bytes,
             remarks=tuple(job.remarks),
         )
-        for job, processes in zip(found.jobs, placed, strict=True)
+        for place, (job, processes) in enumerate(zip(found.jobs, placed, strict=True))
     )
     return Result(
         description=description.content,
@@ -177,6 +177,17 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
             for settings, of in zip(description.content.get("savings", []), found.savings, strict=True)
         ),
     )
+
+
+def _ended_s(
+    found: _core.Simulated, job: _core.SimulatedJob, content: dict[str, Any], place: int, cut_off: bool
+) -> float:
+    """When a job ended; of a sampled one, when all its runs would have."""
+    if found.sampled is None or job.sampled is None:
+        return max(found.ended_ps if cut_off else job.ended_ps, job.started_ps) / PICOSECONDS
+    repeats = content["jobs"][place]["repeats"]
+    lasted_ps = found.sampled.time_ps if content["together"] else job.sampled.run_time_ps * repeats
+    return (job.started_ps + lasted_ps) / PICOSECONDS
 
 
 def _powers(found: _core.Simulated, links: Links, seconds: float) -> dict[str, Power]:

@@ -137,7 +137,9 @@ class JobResult:
 
     @property
     def runs(self) -> int:
-        """Whole runs of a program."""
+        """Whole runs of a program; of a sampled one, those of the whole."""
+        if self.estimated_s:
+            return int((self.ended_s - self.started_s) / self.estimated_s + 1e-9)
         return len(self.run_ends_s)
 
     def compared_with(self, active: JobResult) -> JobResult:

@@ -144,3 +144,5 @@ def test_a_sample_tells_the_run_time_and_the_power_of_the_whole():
     assert account.sampled is not None
     assert account.sampled.units == 101
     assert account.jobs[0].run_time_s == part.result.jobs[0].run_time_s
+    assert account.jobs[0].runs == 1
+    assert account.jobs[0].ended_s == pytest.approx(part.seconds)

@@ -129,7 +129,7 @@ def _row(point: Point, files: Sequence[SimulationFile], active: Sequence[Simulat
         description=point.key,
         grid=point.grid,
         factors={**point.factors, "application": asked.application, "processes": asked.processes},
-        runs=min(_runs(job, one) for job, one in zip(jobs, figures, strict=True)),
+        runs=min(job.runs for job in jobs),
         saved=fmean(saved),
         network_saved=fmean(one.network_power.saved for one in figures),
         used_saved=fmean(used) if used else None,
@@ -142,10 +142,6 @@ def _row(point: Point, files: Sequence[SimulationFile], active: Sequence[Simulat
         simulator_cpu_s=sum(one.simulator_cpu_s for one in figures),
         packet_hops=sum(one.packet_hops for one in figures),
     )
-
-
-def _runs(job: JobAccount, of: RepeatAccount) -> int:
-    return job.runs if of.sampled is None else int(of.simulated_s / job.run_time_s + 1e-9)
 
 
 def _computing(job: JobAccount, of: RepeatAccount) -> float | None:
