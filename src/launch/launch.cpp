@@ -189,9 +189,9 @@ class job {
       const auto rank = static_cast<int>(found - pids_.begin());
       *found = 0;
       --living_;
+      if (end_code_) continue;
       server_.catch_up();
       if (!server_.ever_joined(rank) && !absent_) absent_ = {rank, ended};
-      if (end_code_) continue;
       // A PE that called shmem_global_exit may end before PMIx has delivered its request.
       if (const auto code = server_.abort_requested()) {
         end_job(*code);

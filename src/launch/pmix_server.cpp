@@ -6,11 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <future>
 #include <memory>
 #include <string_view>
+#include <system_error>
+#include <thread>
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
@@ -233,9 +236,11 @@ int pmix_server::event_fd() const { return server_state.event.get(); }
 
 void pmix_server::clear_event() { clear_event_fd(server_state.event.get()); }
 
+namespace {
+
 // Each of these calls is carried out by PMIx's thread, in a round of its loop, which also reads from all sockets that are
 // readable by then. A message takes a round for its header, and one for the rest.
-void pmix_server::catch_up() {
+void wait_for_rounds() {
   constexpr int rounds = 8;
   pmix_proc_t me;
   PMIX_LOAD_PROCID(&me, server_state.job.c_str(), PMIX_RANK_WILDCARD);
@@ -246,6 +251,26 @@ void pmix_server::catch_up() {
     number.data.uint32 = static_cast<std::uint32_t>(round);
     (void)PMIx_Store_internal(&me, "lull.round", &number);
   }
+}
+
+}  // namespace
+
+// When a PE ends without PMIx_Finalize while another begins, PMIx 4.2 may use a request that it has freed: its thread then
+// waits for a lock in that memory, without end, and so would every call that waits for the thread.
+void pmix_server::catch_up() {
+  constexpr std::chrono::seconds longest{10};
+  if (unresponsive_) return;
+  const auto promise = std::make_shared<std::promise<void>>();
+  const std::future<void> done = promise->get_future();
+  try {
+    std::thread([promise] {
+      wait_for_rounds();
+      promise->set_value();
+    }).detach();
+  } catch (const std::system_error&) {
+    return;  // no more threads: PMIx's has most probably handled it by now
+  }
+  unresponsive_ = done.wait_for(longest) == std::future_status::timeout;
 }
 
 std::optional<int> pmix_server::abort_requested() const {

@@ -29,13 +29,17 @@ class pmix_server {
   [[nodiscard]] std::optional<int> abort_requested() const;  // the requested exit code
   // The message of the first PE that cannot reach another. It waits until it is ended.
   [[nodiscard]] std::optional<std::string> peer_lost() const;
-  // Handles what PEs have sent before they ended: PMIx's thread may be late, and a PE waits only 2 s for its answer.
+  // Handles what PEs have sent before they ended: PMIx's thread may be late, and a PE waits only 2 s for its answer. Gives
+  // up after 10 s, and from then on returns at once.
   void catch_up();
   [[nodiscard]] bool ever_joined(int rank) const;
   [[nodiscard]] bool left_in_order(int rank) const;  // finalized, or never joined
 
   // Keeps PMIx from writing to stderr from now on: the job is being ended, and PMIx would report consequences of that.
   static void silence();
+
+ private:
+  bool unresponsive_ = false;  // PMIx's thread
 };
 
 }  // namespace lull::launch
