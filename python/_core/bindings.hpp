@@ -10,6 +10,7 @@ void bind_account(nanobind::module_& m);
 void bind_core_shares(nanobind::module_& m);
 void bind_frequency(nanobind::module_& m);
 void bind_netsim(nanobind::module_& m);
+void bind_simulated(nanobind::module_& m);
 void bind_goal(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_output(nanobind::module_& m);

@@ -362,6 +362,7 @@ class SampledJob:
 
     run_time_ps: float
     computing_ps: float  # of all processes
+    sending_ps: float  # of all processes
     units: list[tuple[int, int, int, float, float]]  # kind; number in a run; measured; mean and deviation of times, ps
 
 class SampledRun:

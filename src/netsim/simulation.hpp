@@ -148,6 +148,7 @@ struct job_estimate {
   std::vector<unit_estimate> units = {};
   double run_time = 0;   // of a run, picoseconds
   double computing = 0;  // of all processes in a run, picoseconds
+  double sending = 0;    // the same
 };
 
 struct job_result {

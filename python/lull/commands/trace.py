@@ -102,7 +102,7 @@ def convert_command(folder: Path, keep_raw: bool, goal: Path | None) -> None:
     """Make the OTF2 archive of what processes have recorded in DIR, the folder that LULL_TRACE named.
 
     Use it for a run that `lull trace` did not start, and for one whose `lull trace` was killed. It reports what is
-    missing. DIR may also be a merged trace (FILE.lulltrace) or its folder; the archive is written beside it.
+    missing. DIR may also be a merged trace (FILE.lulltrace) or its folder; the archive is written next to it.
     With --goal, DIR may be any OTF2 archive, and FILE becomes its program in the language of LogGOPSim and
     ATLAHS: messages, computing times and their order, collectives as messages. lull simulate reads it, too.
     """

@@ -141,7 +141,7 @@ class RepeatAccount(Model):
     bytes_delivered: int  # bytes that arrived
     messages_created: int  # messages sent
     messages_delivered: int  # messages that arrived
-    throughput: float  # bytes per second and process
+    throughput: float  # bytes per second and process; of a sampled simulation, in the part
     virtual_channels: int  # number for each link
     queues: str  # the model of queues: explicit or fifo
     why_not_fifo: str  # why queues are explicit; empty: they are not

@@ -47,8 +47,15 @@ def extent(result: Result) -> str:
 
 def sampling(of: Sampled) -> str:
     """That the figures are estimates, and from how much of the whole."""
-    share = formatting.percent(of.share)
-    return f"sampled: run times and power are estimates of the whole, from {share} of its packet-hops"
+    return sampling_of(of.share)
+
+
+def sampling_of(share: float) -> str:
+    """The same, for the share of its packet-hops."""
+    estimated = (
+        f"sampled: run times and power are estimates of the whole, from {formatting.percent(share)} of its packet-hops"
+    )
+    return f"{estimated}; messages, latencies and use of links are those of this part"
 
 
 def _count(number: int, noun: str) -> str:

@@ -214,9 +214,9 @@ def _sampled(found: _core.Simulated) -> Sampled | None:
 
 
 def _estimated_time(found: _core.SampledJob, processes: int) -> ProcessTime:
-    """Computing is known of the whole run; of communication, only that it takes the rest."""
-    computing_s = found.computing_ps / PICOSECONDS / processes
-    return ProcessTime(computing_s, 0.0, max(0.0, found.run_time_ps / PICOSECONDS - computing_s))
+    """Computing is known of the whole run, sending is estimated, and processes wait for the rest."""
+    computing_s, sending_s = (one / PICOSECONDS / processes for one in (found.computing_ps, found.sending_ps))
+    return ProcessTime(computing_s, sending_s, max(0.0, found.run_time_ps / PICOSECONDS - computing_s - sending_s))
 
 
 def _saving(settings: dict[str, Any], found: _core.SimulatedSaving, links: Links, seconds: float) -> Saving:

@@ -14,6 +14,7 @@ from lull.record.labels import distinct
 from lull.report.rendering import rendered
 from lull.simulation import plots
 from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
+from lull.simulation.describe import sampling_of
 from lull.statistics import formatting
 
 MOST_IN_A_PLOT = 12  # lines that can be distinguished
@@ -155,6 +156,9 @@ def _notes(named: list[tuple[str, SimulationFile]]) -> list[str]:
     cut = [name for name, file in named if any(one.ended_early for one in file.repeats)]
     if cut:
         notes.append(f"Stopped at their end, before all was delivered: {', '.join(cut)}. There jobs have no run time.")
+    notes += [
+        f"{name}: {sampling_of(one.sampled.share)}." for name, file in named for one in file.repeats[:1] if one.sampled
+    ]
     notes += [
         f"{name}, {job.name}: {line}." for name, file in named for job in file.repeats[0].jobs for line in job.remarks
     ]

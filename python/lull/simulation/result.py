@@ -200,15 +200,20 @@ class Result:
         return self.power.share * len(self.links) * self.link_watts * self.simulated_s
 
     @property
+    def executed_s(self) -> float:
+        """The time that was simulated; of a sampled simulation, that of the part."""
+        return self.simulated_s if self.sampled is None else self.sampled.simulated_s
+
+    @property
     def throughput(self) -> float:
-        """Bytes delivered per second and node that sends or receives."""
+        """Bytes delivered per second and node that sends or receives; of a sampled simulation, in the part."""
         processes = sum(job.processes for job in self.jobs)
-        return self.bytes_delivered / self.simulated_s / processes if self.simulated_s > 0 else 0.0
+        return self.bytes_delivered / self.executed_s / processes if self.executed_s > 0 else 0.0
 
     @property
     def link_use(self) -> NDArray[np.float64]:
-        """Share of time in which each link transmits, at its rate at that time."""
-        return np.asarray(self.links.busy_s / self.simulated_s if self.simulated_s > 0 else self.links.busy_s)
+        """Share of time in which each link transmits, at its rate at that time; in the part if it is sampled."""
+        return np.asarray(self.links.busy_s / self.executed_s if self.executed_s > 0 else self.links.busy_s)
 
 
 class TimedJob(Protocol):

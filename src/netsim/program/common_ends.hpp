@@ -28,8 +28,9 @@ class common_ends {
     --processes_;
     for (std::size_t number = from; number < left_.size(); ++number) count(number);
   }
-  // How many parts all processes have ended, and when the last process did.
-  [[nodiscard]] std::size_t of_all() const { return of_all_; }
+  // Whether all processes have ended so many parts.
+  [[nodiscard]] bool of_all(std::int64_t parts) const { return static_cast<std::int64_t>(of_all_) >= parts; }
+  // When the last process ended each part that all have ended.
   [[nodiscard]] std::vector<picoseconds> times() const {
     return {last_.begin(), last_.begin() + static_cast<std::ptrdiff_t>(of_all_)};
   }

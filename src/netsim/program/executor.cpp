@@ -144,8 +144,8 @@ void executor::enter_unit(std::uint32_t kind, picoseconds now) {
 // Ends the current unit, if there is one.
 void executor::end_unit(picoseconds now) {
   if (units_ == 0) return;
-  run_.units()->ended(runs_, units_ - 1, now, spared_);
-  spared_ = 0;
+  const picoseconds before = std::exchange(sent_for_, spent_.sending);
+  run_.units()->ended(runs_, units_ - 1, now, std::exchange(spared_, 0), sent_for_ - before);
 }
 
 // The begin of the next unit; nullptr at the end of the run.

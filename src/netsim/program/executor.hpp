@@ -97,11 +97,12 @@ class alignas(64) executor final : public completions {
   std::uint32_t iterations_ = 0;  // number of ended iterations
   bool told_iterations_ = false;  // whether this run has reported any iteration
   // Of a sampled simulation.
-  std::uint32_t units_ = 0;  // begun in this run
-  bool leaves_out_ = false;  // the current unit is not executed
-  picoseconds spared_ = 0;   // computing of the current unit that was cut
-  picoseconds in_run_ = 0;   // computing of this run
-  picoseconds now_ = 0;      // when a stream was last asked for its next operation
+  std::uint32_t units_ = 0;   // begun in this run
+  bool leaves_out_ = false;   // the current unit is not executed
+  picoseconds spared_ = 0;    // computing of the current unit that was cut
+  picoseconds in_run_ = 0;    // computing of this run
+  picoseconds sent_for_ = 0;  // sending before the current unit
+  picoseconds now_ = 0;       // when a stream was last asked for its next operation
 };
 
 }  // namespace lull::netsim

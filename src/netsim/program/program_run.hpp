@@ -26,12 +26,8 @@ class program_run final : public workload, private host::listener, private proto
   [[nodiscard]] process& of(std::uint32_t rank) override { return messages_.host_of(rank); }
   [[nodiscard]] std::optional<std::uint64_t> expected() const override { return std::nullopt; }
   [[nodiscard]] std::uint64_t waiting() const override { return running_; }
-  [[nodiscard]] bool has_run() const override {
-    return run_ends_.of_all() >= static_cast<std::size_t>(options_.repeats);
-  }
-  [[nodiscard]] bool at_a_stand() const override {
-    return running_ > 0 && messages_.under_way() == 0 && std::ranges::all_of(hosts_, &host::idle);
-  }
+  [[nodiscard]] bool has_run() const override { return run_ends_.of_all(options_.repeats); }
+  [[nodiscard]] bool at_a_stand() const override { return running_ > 0 && messages_.at_rest(); }
   [[nodiscard]] std::string who_waits() const override;
   void add_to(job_result& result, picoseconds end) const override;
 

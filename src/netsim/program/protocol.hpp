@@ -14,6 +14,7 @@
 // time: it completes a request by then. The effect is decided at the time of arrival if it depends on what happens
 // until then: which receive will take the message, or what its node answers.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -95,6 +96,8 @@ class protocol {
 
   // Messages in the network.
   [[nodiscard]] std::uint64_t under_way() const { return under_way_; }
+  // Whether no message is under way, and no host has anything to do: processes that still wait do so without end.
+  [[nodiscard]] bool at_rest() const { return under_way_ == 0 && std::ranges::all_of(hosts_, &host::idle); }
   [[nodiscard]] std::uint64_t memory_messages() const { return memory_messages_; }
   [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
   // What was sent and not received, or vice versa, in words; empty if there is nothing.

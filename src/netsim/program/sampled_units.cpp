@@ -72,11 +72,13 @@ sampled_units::run sampled_units::planned() {
   return made;
 }
 
-void sampled_units::ended(std::uint32_t run_number, std::uint32_t place, picoseconds now, picoseconds spared) {
+void sampled_units::ended(std::uint32_t run_number, std::uint32_t place, picoseconds now, picoseconds spared,
+                          picoseconds sending) {
   run& in = run_at(run_number);
   unit& u = in[place];
   u.end = std::max(u.end, now);
   u.spared = std::max(u.spared, spared);
+  u.sending += sending;
   if (--u.left > 0 || place + 1 < in.size()) return;
   measure(in);
   begin_ = u.end;
@@ -94,6 +96,7 @@ void sampled_units::measure(const run& ended) {
       ++k.measured;
       k.sum += time;
       k.squares += time * time;
+      k.sending += static_cast<double>(u.sending);
     }
     began = u.end;
   }
@@ -109,7 +112,9 @@ job_estimate sampled_units::estimate() const {
                            .measured = k.measured,
                            .mean = mean,
                            .deviation = k.measured > 1 ? std::sqrt(std::max(0.0, k.squares / n - mean * mean)) : 0});
-    found.run_time += static_cast<double>(k.places.size()) * mean;
+    const auto count = static_cast<double>(k.places.size());
+    found.run_time += count * mean;
+    if (k.measured > 0) found.sending += count * k.sending / n;
   }
   if (runs_ended_ > 0) found.computing = computing_ / static_cast<double>(runs_ended_) * setup_.size();
   return found;

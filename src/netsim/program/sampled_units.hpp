@@ -29,15 +29,15 @@ class sampled_units {
   [[nodiscard]] role role_of(std::uint32_t run, std::uint32_t place, std::uint32_t kind);
   // The account to which links book what a unit costs (losses.hpp).
   [[nodiscard]] std::uint32_t account_of(std::uint32_t run, std::uint32_t kind) const;
-  // A process has ended a unit, of whose computing `spared` was cut.
-  void ended(std::uint32_t run, std::uint32_t place, picoseconds now, picoseconds spared);
+  // A process has ended a unit, of whose computing `spared` was cut, and in which it was sending for `sending`.
+  void ended(std::uint32_t run, std::uint32_t place, picoseconds now, picoseconds spared, picoseconds sending);
   // A process has ended a run, in which it computes for `computing`, also in units that were left out.
   void run_ended(picoseconds computing) {
     computing_ += static_cast<double>(computing);
     ++runs_ended_;
   }
 
-  // Of a run: its kinds of units, the mean time of each, and the computing of all processes.
+  // Of a run: its kinds of units, the mean time of each, and the computing and sending of all processes.
   [[nodiscard]] job_estimate estimate() const;
 
  private:
@@ -46,6 +46,7 @@ class sampled_units {
     role is;
     picoseconds end = 0;  // of the last process
     picoseconds spared = 0;
+    picoseconds sending = 0;  // of all processes
   };
   using run = std::vector<unit>;
   struct kind_of_unit {
@@ -53,6 +54,7 @@ class sampled_units {
     std::vector<std::uint32_t> places;  // in a run
     std::uint64_t measured = 0;
     double sum = 0, squares = 0;  // of the measured times
+    double sending = 0;           // in the measured ones
   };
   [[nodiscard]] run& run_at(std::uint32_t number);
   [[nodiscard]] run planned();

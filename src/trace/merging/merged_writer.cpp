@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using folding::put_number;
 using content = std::vector<std::span<const std::uint8_t>>;
 
-// A file beside `path`, which takes its place when it is whole.
+// A file next to `path`, which takes its place when it is whole.
 class whole_file {
  public:
   explicit whole_file(const fs::path& path)

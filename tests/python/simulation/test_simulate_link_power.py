@@ -145,4 +145,10 @@ def test_a_sample_tells_the_run_time_and_the_power_of_the_whole():
     assert account.sampled.units == 101
     assert account.jobs[0].run_time_s == part.result.jobs[0].run_time_s
     assert account.jobs[0].runs == 1
+    assert account.jobs[0].time is not None
+    assert whole.result.jobs[0].time is not None
+    assert account.jobs[0].time.computing_s == pytest.approx(whole.result.jobs[0].time.computing_s)
+    assert account.jobs[0].time.sending_s == pytest.approx(whole.result.jobs[0].time.sending_s, rel=0.1)
+    use = account.throughput * part.result.sampled.simulated_s * 64
+    assert use == pytest.approx(part.result.bytes_delivered)  # of the part, not of the whole
     assert account.jobs[0].ended_s == pytest.approx(part.seconds)

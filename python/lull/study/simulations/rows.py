@@ -85,8 +85,8 @@ def rows_of(
         if point.factors["mode"] == ACTIVE:
             active, of_active = files, point.name
         if files:
-            beside = active if of_active == point.active else []
-            rows += [_row(point, files, beside, place) for place in range(len(point.jobs))]
+            baseline = active if of_active == point.active else []
+            rows += [_row(point, files, baseline, place) for place in range(len(point.jobs))]
         else:
             rows += (taken or {}).get(point.name, ())
     return rows
@@ -119,8 +119,8 @@ def _row(point: Point, files: Sequence[SimulationFile], active: Sequence[Simulat
     used = [one.used_power.saved for one in figures if one.used_power is not None]
     slowdowns = [
         slowdown
-        for job, beside in zip(jobs, active, strict=False)
-        if (slowdown := slowdown_between(job, beside.repeats[0].jobs[place])) is not None
+        for job, baseline in zip(jobs, active, strict=False)
+        if (slowdown := slowdown_between(job, baseline.repeats[0].jobs[place])) is not None
     ]
     computing = [share for job, one in zip(jobs, figures, strict=True) if (share := _computing(job, one)) is not None]
     asked = point.jobs[place]
