@@ -1,13 +1,15 @@
 """Draw a network: levels for a tree, groups on a circle for a dragonfly, a grid for a torus or HyperX.
 
-Lines are cables; parallel ones are drawn as one thicker line. Switches with nodes are filled. A cable that would run
-through a third switch is drawn as an arc.
+Dots are switches or, of a large network, groups of them (contraction.py) with their number. Lines are cables; parallel
+ones are drawn as one thicker line. Switches with nodes are filled. A cable that would run through a third switch is
+drawn as an arc.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,17 +19,19 @@ from lull import _core
 from lull.base.errors import UsageError
 from lull.base.native import native_errors
 from lull.report import svg
+from lull.simulation.contraction import Graph, graph_of, levels_of
 from lull.statistics import formatting
 
-MOST_SWITCHES = 200
-Places = NDArray[np.float64]  # x and y of every switch
+MOST_DOTS = 200
+MOST_NUMBERED = 100
+Places = NDArray[np.float64]  # x and y of every dot
 
 
 def draw_network(choice: _core.NetworkChoice, path: Path) -> None:
     """Draw the network into the SVG file `path`.
 
     Raises:
-        UsageError: The network has too many switches for a drawing, or its parameters contradict each other.
+        UsageError: The network has too many groups of switches for a drawing, or its parameters contradict each other.
         LullError: The file cannot be written.
     """
     from lull.simulation.plots import write_files
@@ -36,57 +40,46 @@ def draw_network(choice: _core.NetworkChoice, path: Path) -> None:
         cables = _core.topology_links(choice.name, choice.parameters)
     nodes_at = Counter(int(switch) for switch in cables.attach_switch)
     switches = 1 + int(max([*cables.from_switch, *cables.to_switch, *cables.attach_switch]))
-    if switches > MOST_SWITCHES:
-        asked = f"draw the {choice.name}"
-        raise UsageError(asked, f"it has {switches:,} switches", f"draw one of at most {MOST_SWITCHES}, with --set")
     joined = Counter(
         (min(a, b), max(a, b))
         for a, b in zip(cables.from_switch.tolist(), cables.to_switch.tolist(), strict=True)
     )  # fmt: skip
-    places = _places(choice, switches, nodes_at, joined)
-    text = _drawn(choice, places, nodes_at, joined, len(cables.attach_switch))
-    write_files(path.parent, {path.name: text})
+    graph = graph_of(choice, switches, nodes_at, joined, MOST_DOTS)
+    if len(graph.switches) > MOST_DOTS:
+        found = f"it has {switches:,} switches in {len(graph.switches):,} groups"
+        raise UsageError(f"draw the {choice.name}", found, f"draw one of at most {MOST_DOTS} groups, with --set")
+    words = _in_words(choice, graph, len(cables.attach_switch), sum(joined.values()))
+    write_files(path.parent, {path.name: _drawn(choice, graph, words)})
 
 
-def _places(
-    choice: _core.NetworkChoice, switches: int, nodes_at: Counter[int], joined: Counter[tuple[int, int]]
-) -> Places:
+def _in_words(choice: _core.NetworkChoice, graph: Graph, nodes: int, cables: int) -> str:
+    switches = sum(graph.switches)
+    size = f"{choice.preset or choice.name}: {nodes:,} nodes, {switches:,} switches, {cables:,} cables between them"
+    if graph.contracted:
+        sizes = sorted(set(graph.switches))
+        between = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+        return f"{size}; a dot is {between} switches, a filled one has nodes"
+    per_switch = sorted(set(graph.nodes_at.values()))
+    each = formatting.count(per_switch[0], "node")
+    return f"{size}; {f'{each} at each filled switch' if len(per_switch) == 1 else 'nodes at filled switches'}"
+
+
+def _places(graph: Graph, choice: _core.NetworkChoice) -> Places:
     if "groups" in choice.parameters:
-        return _on_circles(switches, _group_size(choice))
-    if "dimensions" in choice.parameters:
-        return _on_grid(choice.parameters["dimensions"], switches)
-    return _in_levels(switches, nodes_at, joined)
+        return _on_circles(len(graph.switches), graph.group)
+    if graph.dimensions:
+        return _on_grid(list(graph.dimensions), len(graph.switches))
+    return _in_levels(levels_of(len(graph.switches), graph.nodes_at, graph.joined))
 
 
-def _group_size(choice: _core.NetworkChoice) -> int:
-    """The number of switches in a group of a dragonfly, whose switches are numbered group by group."""
-    of = choice.parameters
-    return of["routers"][0] if "routers" in of else of["rows"][0] * of["columns"][0]
-
-
-def _in_levels(switches: int, nodes_at: Counter[int], joined: Counter[tuple[int, int]]) -> Places:
-    """Positions by distance from the nodes, with a row for each level."""
-    level = {switch: 0 for switch in nodes_at}
-    beside: dict[int, list[int]] = {switch: [] for switch in range(switches)}
-    for a, b in joined:
-        beside[a].append(b)
-        beside[b].append(a)
-    front = list(level)
-    while front:
-        following = []
-        for switch in front:
-            for other in beside[switch]:
-                if other not in level:
-                    level[other] = level[switch] + 1
-                    following.append(other)
-        front = following
-    places = np.zeros((switches, 2))
-    rows = max(level.values()) + 1
-    widest = max(Counter(level.values()).values())
-    for row in range(rows):
-        here = sorted(switch for switch, at in level.items() if at == row)
-        for place, switch in enumerate(here):
-            places[switch] = ((place + 0.5) / len(here) * widest, row * max(widest * 0.22, 1.2))
+def _in_levels(levels: Sequence[int]) -> Places:
+    """A row for each level."""
+    places = np.zeros((len(levels), 2))
+    widest = max(Counter(levels).values())
+    for row in range(max(levels) + 1):
+        here = [dot for dot, level in enumerate(levels) if level == row]
+        for place, dot in enumerate(here):
+            places[dot] = ((place + 0.5) / len(here) * widest, row * max(widest * 0.22, 1.2))
     return places
 
 
@@ -126,13 +119,8 @@ def _on_grid(dimensions: list[int], switches: int) -> Places:
     return places
 
 
-def _drawn(
-    choice: _core.NetworkChoice,
-    places: Places,
-    nodes_at: Counter[int],
-    joined: Counter[tuple[int, int]],
-    nodes: int,
-) -> str:
+def _drawn(choice: _core.NetworkChoice, graph: Graph, words: str) -> str:
+    places = _places(graph, choice)
     with svg.drawing():
         from matplotlib.collections import LineCollection
         from matplotlib.patches import PathPatch
@@ -142,21 +130,24 @@ def _drawn(
         figure, (axes,) = svg.panels(1, float(np.clip(svg.WIDTH_IN * size[1] / size[0], 1.6, svg.WIDTH_IN)))
         spacing = _spacing(places)
         straight, bent, widths, bent_widths = [], [], [], []
-        for (a, b), number in joined.items():
+        for (a, b), number in graph.joined.items():
+            width = _width(number, graph.contracted)
             if _passes_another(places, a, b, spacing):
                 bent.append(_arc(places[a], places[b]))
-                bent_widths.append(0.5 + 0.35 * (number - 1))
+                bent_widths.append(width)
             else:
                 straight.append([places[a], places[b]])
-                widths.append(0.5 + 0.35 * (number - 1))
-        faint = 0.75 if len(joined) < 150 else 0.4
+                widths.append(width)
+        faint = 0.75 if len(graph.joined) < 150 else 0.4
         axes.add_collection(LineCollection(straight, colors=svg.INK, linewidths=widths, alpha=faint, zorder=1))
         for points, width in zip(bent, bent_widths, strict=True):
             curve = Curve(points, [Curve.MOVETO, Curve.CURVE3, Curve.CURVE3])
             axes.add_patch(PathPatch(curve, fill=False, edgecolor=svg.INK, linewidth=width, alpha=faint, zorder=1))
-        with_nodes = [switch for switch in range(len(places)) if nodes_at[switch]]
-        without = [switch for switch in range(len(places)) if not nodes_at[switch]]
-        dot = float(np.clip(9000 / len(places) / max(size), 9, 70))
+        with_nodes = [dot for dot in range(len(places)) if graph.nodes_at[dot]]
+        without = [dot for dot in range(len(places)) if not graph.nodes_at[dot]]
+        numbered = graph.contracted and len(places) <= MOST_NUMBERED
+        smallest, largest = (60, 160) if numbered else (9, 70)
+        dot = float(np.clip(9000 / len(places) / max(size), smallest, largest))
         axes.scatter(places[with_nodes, 0], places[with_nodes, 1], s=dot, color=svg.PALETTE[0], zorder=3, linewidth=0)
         axes.scatter(
             places[without, 0],
@@ -167,18 +158,22 @@ def _drawn(
             zorder=3,
             linewidth=1.2,
         )
+        if numbered:
+            for at, number in enumerate(graph.switches):
+                ink = "white" if graph.nodes_at[at] else svg.INK
+                axes.annotate(f"{number}", places[at], ha="center", va="center", fontsize=5, color=ink, zorder=4)
         margin = 0.06 * max(size) + 0.3
         axes.set_xlim(places[:, 0].min() - margin, places[:, 0].max() + margin)
         axes.set_ylim(places[:, 1].min() - margin, places[:, 1].max() + margin)
         axes.set_aspect("equal" if {"groups", "dimensions"} & choice.parameters.keys() else "auto")
         axes.axis("off")
-        per_switch = sorted(set(nodes_at.values()))
-        each = formatting.count(per_switch[0], "node")
-        hanging = f"{each} at each filled switch" if len(per_switch) == 1 else "nodes at filled switches"
-        name = choice.preset or choice.name
-        words = f"{name}: {nodes:,} nodes, {len(places)} switches, {sum(joined.values()):,} cables between them"
-        axes.set_title(f"{words}; {hanging}", fontweight="normal", fontsize=8)
+        axes.set_title(words, fontweight="normal", fontsize=8)
         return svg.text_of(figure, "network", words)
+
+
+def _width(cables: int, between_groups: bool) -> float:
+    """Of a line, in points: between groups by octaves."""
+    return 0.5 + (0.3 * math.log2(cables) if between_groups else 0.35 * (cables - 1))
 
 
 def _spacing(places: Places) -> float:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from conftest import Lull
 from lull import _core
+from lull.simulation.contraction import graph_of
+from lull.simulation.drawing import MOST_DOTS, draw_network
 
 
 def test_without_a_name_it_lists_topologies_and_presets(lull: Lull):
@@ -36,7 +40,7 @@ def test_a_name_or_preset_is_shown_in_numbers(lull: Lull):
         (["fattree"], "did you mean fat-tree?"),
         (["fat-tree", "--set", "rdx=4"], "topology.rdx is not a parameter of fat-tree; did you mean radix?"),
         (["fat-tree", "--set", "radix=1"], "topology.radix is 1; it must be a whole number, 2 to 1024"),
-        (["fat-tree", "--draw", "x.svg"], "it has 2,880 switches; draw one of at most 200"),
+        (["dragonfly", "--draw", "x.svg"], "it has 6,936 switches in 289 groups; draw one of at most 200 groups"),
         (["--draw", "x.svg"], "--draw needs a NAME"),
         (["--set", "radix=4"], "--set needs a NAME"),
     ],
@@ -62,3 +66,27 @@ def test_every_topology_can_be_drawn_and_says_what_it_is(lull: Lull, name: str):
     text = (lull.folder / "deep" / "net.svg").read_text()
     assert re.search(r'aria-label="[\w-]+: \d+ nodes?, \d+ switches', text)
     assert text.rstrip().endswith("</svg>")
+
+
+@pytest.mark.parametrize(
+    ("network", "words", "dots"),
+    [
+        ({"preset": "fat-tree-4608"}, "480 switches, 9,216 cables between them; a dot is 24 to 96 switches", 17),
+        ({"preset": "dragonfly-rows-4608"}, "a dot is 96 switches", 6),
+        ({"preset": "hyperx-4608"}, "a dot is 8 switches", 48),
+        ({"name": "torus", "dimensions": [16, 16, 8]}, "a dot is 16 switches", 128),
+        ({"name": "leaf-spine", "leaves": 300, "spines": 8}, "a dot is 8 to 300 switches", 2),
+    ],
+)
+def test_a_large_network_is_drawn_by_groups(tmp_path: Path, network: dict[str, object], words: str, dots: int) -> None:
+    choice = _core.read_network_choice(network, "draw")
+    draw_network(choice, tmp_path / "net.svg")
+    assert words in (tmp_path / "net.svg").read_text()
+    cables = _core.topology_links(choice.name, choice.parameters)
+    ends = zip(cables.from_switch.tolist(), cables.to_switch.tolist(), strict=True)
+    joined = Counter((min(pair), max(pair)) for pair in ends)
+    switches = 1 + max(map(max, joined))
+    graph = graph_of(choice, switches, Counter(cables.attach_switch.tolist()), joined, MOST_DOTS)
+    assert (len(graph.switches), sum(graph.switches)) == (dots, switches)
+    assert sum(graph.nodes_at.values()) == len(cables.attach_switch)
+    assert 0 < sum(graph.joined.values()) <= sum(joined.values())
