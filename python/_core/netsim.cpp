@@ -183,6 +183,10 @@ void bind_descriptions(nb::module_& m) {
       .def_ro("network", &description::network)
       .def_prop_ro("mode", [](const description& d) { return d.asked.power.mode; })
       .def_prop_ro("hold_ps", hold_of)
+      .def_prop_ro("cable_delay_ps", [](const description& d) { return d.asked.network.cable_delay; })
+      .def_prop_ro("bandwidth", [](const description& d) { return d.asked.network.bandwidth; })
+      .def_prop_ro("nic_bandwidth", [](const description& d) { return d.asked.network.nic_bandwidth; })
+      .def_prop_ro("input_buffer", [](const description& d) { return d.asked.network.input_buffer; })
       .def_ro("link_watts", &description::link_watts)
       .def_prop_ro("jobs", jobs_of);
   m.def(

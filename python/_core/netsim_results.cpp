@@ -112,6 +112,40 @@ void bind_simulated(nb::module_& m) {
           units.emplace_back(u.kind, u.count, u.measured, u.mean, u.deviation);
         return units;
       });
+  using netsim::critical_path;
+  nb::class_<critical_path>(m, "CriticalPath", "What the longest path of a program consists of.")
+      .def_ro("computing_ps", &critical_path::computing)
+      .def_ro("sending_ps", &critical_path::sending)
+      .def_ro("latency_ps", &critical_path::latency)
+      .def_ro("queueing_ps", &critical_path::queueing)
+      .def_ro("memory_ps", &critical_path::memory)
+      .def_ro("messages", &critical_path::messages)
+      .def_ro("memory_messages", &critical_path::memory_messages)
+      .def_ro("switch_cables", &critical_path::switch_cables);
+  using netsim::job_tolerance;
+  nb::class_<job_tolerance>(m, "JobTolerance", "How much longer messages may take until a program is so much slower.")
+      .def_ro("slowdown", &job_tolerance::slowdown)
+      .def_ro("run_time_ps", &job_tolerance::run_time)
+      .def_ro("steps", &job_tolerance::steps)
+      .def_ro("path", &job_tolerance::path)
+      .def_ro("bandwidth", &job_tolerance::bandwidth)
+      .def_prop_ro("delays",
+                   [](const job_tolerance& t) {
+                     nb::list delays;
+                     for (const netsim::tolerated_delay& d : t.delays) {
+                       nb::list run_times;
+                       for (const auto& [size, time] : d.run_times) run_times.append(nb::make_tuple(size, time));
+                       delays.append(nb::make_tuple(d.of, d.growth, d.most, run_times));
+                     }
+                     return delays;
+                   })
+      .def_prop_ro("sleeps", [](const job_tolerance& t) {
+        std::vector<std::tuple<double, double, std::int64_t, double, double>> sleeps;
+        sleeps.reserve(t.sleeps.size());
+        for (const netsim::tolerated_sleep& s : t.sleeps)
+          sleeps.emplace_back(s.slowdown, s.saved, s.shortest_hold, s.shortest_slowdown, s.shortest_saved);
+        return sleeps;
+      });
   nb::class_<job_result>(m, "SimulatedJob", "The result of one job.")
       .def_ro("name", &job_result::name)
       .def_ro("started_ps", &job_result::started)
@@ -124,6 +158,7 @@ void bind_simulated(nb::module_& m) {
       .def_prop_ro("iteration_ends_ps", column(&job_result::iteration_ends))
       .def_prop_ro("run_ends_ps", column(&job_result::run_ends))
       .def_ro("sampled", &job_result::sampled)
+      .def_ro("tolerance", &job_result::tolerance)
       .def_prop_ro("time", [](const job_result& j) { return j.time; })
       .def_ro("memory_messages", &job_result::memory_messages)
       .def_ro("memory_bytes", &job_result::memory_bytes)

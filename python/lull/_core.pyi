@@ -268,6 +268,10 @@ class SimulationDescription:
     content: dict[str, Any]  # the content of the TOML, with all defaults that apply
     seed: int
     end_ps: int | None
+    cable_delay_ps: int
+    bandwidth: float  # of a link, bytes/s
+    nic_bandwidth: float  # of a node's link, bytes/s
+    input_buffer: int  # bytes
     network: NetworkChoice
     mode: str  # the power mode
     hold_ps: int  # 0 if the mode has none
@@ -340,6 +344,30 @@ class ProcessTime:
     sending_ps: float
     waiting_ps: float
 
+class CriticalPath:
+    """What the longest path of a program consists of."""
+
+    computing_ps: float
+    sending_ps: float
+    latency_ps: float
+    queueing_ps: float
+    memory_ps: float
+    messages: int
+    memory_messages: int
+    switch_cables: int
+
+class JobTolerance:
+    """How much longer messages may take until a program is so much slower."""
+
+    slowdown: float
+    run_time_ps: float
+    steps: int
+    path: CriticalPath
+    bandwidth: float  # of nodes, as a share of theirs, that is enough; 0: any
+    delays: list[tuple[str, float, float, list[tuple[float, float]]]]  # of, growth, most, and run times by delay
+    # By the entries of [[savings]]: slowdown and saving, the shortest hold, and slowdown and saving with that.
+    sleeps: list[tuple[float, float, int, float, float]]
+
 class SimulatedJob:
     """The results of one job."""
 
@@ -351,6 +379,7 @@ class SimulatedJob:
     message_latency: LatencyHistogram
     iteration_ends_ps: NDArray[np.int64]
     sampled: SampledJob | None
+    tolerance: JobTolerance | None
     run_ends_ps: NDArray[np.int64]  # of programs: when the last process ended each run
     time: ProcessTime | None  # for programs
     memory_messages: int  # messages within a node, not included in `messages`

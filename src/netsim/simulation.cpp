@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "netsim/memory.hpp"
 #include "netsim/sampling/estimate.hpp"
+#include "netsim/tolerance/tolerance.hpp"
 
 namespace lull::netsim {
 
@@ -19,12 +20,15 @@ std::vector<link_policy> simulation::saving_policies() const {
   return found;
 }
 
+bool packets_wait_for_links(const simulation& asked) {
+  const link_policy own = policy_of(asked.power);
+  return own.does == link_policy::behaviour::changes_rate ||
+         (own.does == link_policy::behaviour::sleeps && own.wake_delays);
+}
+
 result simulate(const simulation& asked, const progress& shown) {
   if (!asked.savings.empty()) {
-    const link_policy own = policy_of(asked.power);
-    const bool delays = own.does == link_policy::behaviour::changes_rate ||
-                        (own.does == link_policy::behaviour::sleeps && own.wake_delays);
-    if (delays)
+    if (packets_wait_for_links(asked))
       throw usage_error(asked.source,
                         fmt::format("savings follow from a run in which no packet waits for a link, but "
                                     "power.mode is {}",
@@ -34,6 +38,7 @@ result simulate(const simulation& asked, const progress& shown) {
       throw usage_error(asked.source, "routing.algorithm is power-aware, so that paths depend on the power mode",
                         "leave out savings, or choose another algorithm");
   }
+  if (asked.tolerance) check_tolerance(asked);
   if (asked.sample) {
     check_sample(asked);
     return within_memory("simulate the network", [&] {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "netsim/power/pauses.hpp"
@@ -48,6 +49,9 @@ struct power_parameters {
   values own;
 };
 [[nodiscard]] link_policy policy_of(const power_parameters& given);
+struct simulation;
+// Whether packets may wait until a link is awake or fast enough.
+[[nodiscard]] bool packets_wait_for_links(const simulation& asked);
 
 class workload;
 struct job_setup;
@@ -98,8 +102,9 @@ struct simulation {
   // event queue.
   bool together = false;
   std::optional<sample_parameters> sample = {};
-  picoseconds end = never;  // of simulated time
-  picoseconds warmup = 0;   // messages created earlier are simulated, but not counted in latencies
+  std::optional<double> tolerance = {};  // the slowdown, as a share, for which job_tolerance is computed
+  picoseconds end = never;               // of simulated time
+  picoseconds warmup = 0;                // messages created earlier are simulated, but not counted in latencies
 };
 
 // What a power mode would have saved if its wake-ups delayed no packet.
@@ -151,6 +156,48 @@ struct job_estimate {
   double sending = 0;    // the same
 };
 
+// What the longest path from the begin of a program to its end consists of: picoseconds.
+struct critical_path {
+  double computing = 0;  // and the overhead of messages
+  double sending = 0;    // until messages have left their nodes, with waiting for messages before them
+  double latency = 0;    // of interfaces, cables and switches
+  double queueing = 0;   // in the network beyond that
+  double memory = 0;     // of messages between processes on a node
+  std::uint64_t messages = 0;
+  std::uint64_t memory_messages = 0;
+  std::uint64_t switch_cables = 0;  // that the messages cross
+};
+
+struct tolerated_delay {
+  const char* of;
+  double growth = 0;                                      // of the run time, per picosecond of a small delay
+  double most = 0;                                        // until the slowdown, picoseconds; infinite: any
+  std::vector<std::pair<double, double>> run_times = {};  // with such a delay: both in picoseconds
+};
+
+// Of a power mode in simulation::savings, if its wake-ups delay packets. Savings are those of links that carry a packet, as
+// a share of their active power.
+struct tolerated_sleep {
+  double slowdown = 0;            // with its hold
+  double saved = 0;               // the same
+  picoseconds shortest_hold = 0;  // with which the program is not slower than tolerated, to a quarter of an octave
+  double shortest_slowdown = 0;   // with that hold
+  double shortest_saved = 0;      // the same
+};
+
+// By how much longer messages may take until the program has slowed down by a share (tolerance/tolerance.hpp).
+struct job_tolerance {
+  double slowdown;
+  double run_time;  // picoseconds
+  std::uint64_t steps;
+  critical_path path;
+  // For each message of the network, each cable that it crosses, those to nodes and between switches alone, and each byte
+  // that leaves a node.
+  std::vector<tolerated_delay> delays = {};
+  double bandwidth = 0;                      // of nodes, as a share of theirs, that is enough; 0: any
+  std::vector<tolerated_sleep> sleeps = {};  // by simulation::savings
+};
+
 struct job_result {
   std::string name;
   picoseconds started = 0;
@@ -167,6 +214,7 @@ struct job_result {
   std::uint64_t memory_messages = 0;  // between processes on a node; not included in `messages`
   std::uint64_t memory_bytes = 0;
   std::optional<job_estimate> sampled = {};
+  std::optional<job_tolerance> tolerance = {};
   std::vector<std::string> remarks = {};  // what a reader of the result must know, one line each
 };
 

@@ -20,6 +20,7 @@ from lull.record import Metric, Model
 from lull.record.model_file import read_model
 from lull.simulation.latency import Latency
 from lull.simulation.result import KINDS, JobResult, Links, Power, ProcessTime, Result, Sampled, Saving
+from lull.simulation.tolerance import Tolerance
 
 SCHEMA: Final = 1
 SIMULATION_FILE = "simulation.json"
@@ -106,6 +107,7 @@ class JobAccount(Model):
     time: TimeAccount | None = None  # for programs
     memory_messages: int = 0  # messages within a node, not included in messages
     memory_bytes: int = 0  # bytes of these
+    tolerance: Tolerance | None = None  # of a program, if the description wants it
     remarks: tuple[str, ...] = ()  # what a reader must know
 
 
@@ -355,6 +357,7 @@ def _job(of: JobResult) -> JobAccount:
         time=_time(of.time),
         memory_messages=of.memory_messages,
         memory_bytes=of.memory_bytes,
+        tolerance=of.tolerance,
         remarks=of.remarks,
     )
 

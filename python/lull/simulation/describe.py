@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from lull.present import cells
 from lull.present.document import Cell, Column, Columns, Document, Line, Note, Part, Row, Table, row, table
+from lull.simulation import tolerance
 from lull.simulation.latency import Latency
 from lull.simulation.result import KINDS, STATES, Power, Result, Sampled
 from lull.statistics import formatting
@@ -21,10 +19,16 @@ def describe(result: Result) -> Document:
         *([time_table(result)] if any(job.time is not None for job in result.jobs) else []),
         power_table(result),
         *([savings_table(result)] if result.savings else []),
+        *(part for job in result.jobs if job.tolerance for part in _borne(job.name, job.tolerance)),
         latency_table(result),
         links_table(result),
     ]
     return Document(heading(result), tuple(parts))
+
+
+def _borne(program: str, found: tolerance.Tolerance) -> list[Part]:
+    asleep = [tolerance.sleeps_table(found)] if found.sleeps else []
+    return [*tolerance.parts_of(program, found), *asleep]
 
 
 def heading(result: Result) -> str:
@@ -139,20 +143,13 @@ def savings_table(result: Result) -> Table:
     """What each power mode of [[savings]] would save if its wake-ups delayed no packet."""
     rows = [
         row(
-            setting(one.settings),
+            tolerance.in_words(one.settings),
             *(cells.share(power.saved) for power in (one.power, one.network_power, one.used_power)),
             cells.count(one.power.wakes),
         )
         for one in result.savings
     ]
     return table(["saved without waits", "all links", "between switches", "that carried packets", "wake-ups"], rows)
-
-
-def setting(settings: Mapping[str, Any]) -> str:
-    """A power mode with its holds: `hybrid, hold 2.2 us, then 100 us in fast wake`."""
-    later = settings.get("hybrid_hold")
-    then = f", then {later} in fast wake" if later is not None and later != settings["hold"] else ""
-    return f"{settings['mode']}, hold {settings['hold']}{then}"
 
 
 def latency_table(result: Result) -> Table:

@@ -10,7 +10,7 @@ import codecs
 import itertools
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from lull import _core
 from lull.base.documents import DamagedError, parse_json, parse_toml
@@ -83,11 +83,19 @@ def waits(description: Description) -> bool:
     return description.mode != "active" and description.content["power"].get("wake_delays", True) is not False
 
 
-def without_savings(description: Description, asked: str) -> Description:
-    """The same without the power modes of [[savings]]."""
-    if "savings" not in description.content:
+QUESTIONS: Final = ("savings", "tolerance")  # keys of what only a run whose packets never wait for links can answer
+
+
+def questions(description: Description) -> list[str]:
+    """Those of QUESTIONS that the description asks."""
+    return [key for key in QUESTIONS if key in description.content]
+
+
+def without_questions(description: Description, asked: str) -> Description:
+    """The same without them."""
+    if not questions(description):
         return description
-    return read_description({key: value for key, value in description.content.items() if key != "savings"}, asked)
+    return read_description({key: value for key, value in description.content.items() if key not in QUESTIONS}, asked)
 
 
 def every_saving(power: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import numpy as np
 from lull import _core
 from lull.base.errors import UsageError
 from lull.base.native import native_errors
-from lull.simulation.description import FILES, Description, always_active, waits, without_savings
+from lull.simulation.description import FILES, Description, always_active, questions, waits, without_questions
 from lull.simulation.latency import PICOSECONDS, latency_of
 from lull.simulation.mapping import place
 from lull.simulation.result import (
@@ -27,6 +27,7 @@ from lull.simulation.result import (
     mean_power,
     power_of,
 )
+from lull.simulation.tolerance import tolerance_of
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,9 @@ def run(description: Description, asked: str, *, progress: Progress | None = Non
         UsageError: The description contradicts itself.
         LullError: The network deadlocks.
     """
-    if not baseline and "savings" in description.content and waits(description):
-        found = f"savings follow from links that never delay a packet, but power.mode is {description.mode}"
+    if not baseline and questions(description) and waits(description):
+        what = " and ".join(questions(description))
+        found = f"{what} follow from links that never delay a packet, but power.mode is {description.mode}"
         raise UsageError(asked, found, "simulate the baseline too, or set power.mode=active or power.wake_delays=false")
     nodes = number_of_nodes(description)
     _read_traces(description, progress)
@@ -71,7 +73,7 @@ def run(description: Description, asked: str, *, progress: Progress | None = Non
             return active
     if active is None:
         return _run_once(description, placed, nodes, description.mode, progress)
-    result = _run_once(without_savings(description, asked), placed, nodes, description.mode, progress)
+    result = _run_once(without_questions(description, asked), placed, nodes, description.mode, progress)
     result = replace(result, description=description.content, savings=active.savings)
     jobs = tuple(job.compared_with(other) for job, other in zip(result.jobs, active.jobs, strict=True))
     return replace(result, jobs=jobs, active=active)
@@ -142,6 +144,7 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
             else _estimated_time(job.sampled, len(processes)),
             memory_messages=job.memory_messages,
             memory_bytes=job.memory_bytes,
+            tolerance=tolerance_of(job.tolerance, description.content.get("savings", [])),
             remarks=tuple(job.remarks),
         )
         for place, (job, processes) in enumerate(zip(found.jobs, placed, strict=True))

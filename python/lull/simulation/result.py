@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lull.simulation.latency import Latency
+from lull.simulation.tolerance import Tolerance
 
 KINDS = ("injection", "ejection", "network")  # kinds of links; `Links.kind` holds indices into it
 STATES = ("active", "fast wake", "deep sleep", "slow rate")
@@ -120,6 +121,7 @@ class JobResult:
     run_ends_s: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # of programs: of each whole run
     together: bool = False  # it ran again and again until every program had ended a run
     estimated_s: float | None = None  # of a run of a sampled job
+    tolerance: Tolerance | None = None  # of a program with links always active, if the description wants it
     active_run_time_s: float | None = None  # with links always active; None if not simulated
     slowdown: float | None = None  # against the same job with active links: 0.03 is 3 %; None if not simulated
 
@@ -146,7 +148,8 @@ class JobResult:
         """This job with its slowdown against the same job with links always active."""
         if not (self.finished and active.finished):
             return self
-        return replace(self, active_run_time_s=active.run_time_s, slowdown=slowdown_between(self, active))
+        own = replace(self, tolerance=active.tolerance)
+        return replace(own, active_run_time_s=active.run_time_s, slowdown=slowdown_between(self, active))
 
 
 @dataclass(frozen=True)

@@ -36,14 +36,14 @@ def simulate_task(task: Task) -> TaskResult:
     import json
 
     from lull.simulation import account
-    from lull.simulation.description import read_description, waits, without_savings
+    from lull.simulation.description import read_description, waits, without_questions
     from lull.simulation.engine import run
 
     asked = "read the description"
     try:
         description = read_description(json.loads(task.content), asked)
-        if waits(description):  # savings are of the point with links always active
-            description = without_savings(description, asked)
+        if waits(description):  # savings and tolerance are of the point with links always active
+            description = without_questions(description, asked)
         result = run(description, asked, baseline=False)
     except LullError as error:
         return TaskResult(failure=str(error))

@@ -279,6 +279,7 @@ description read_description(const value& content, const std::string& asked) {
   if (from.has("end")) s.end = from.whole("end");
   s.warmup = from.whole("warmup");
   s.together = from.flag("together");
+  if (from.has("tolerance")) s.tolerance = from.real("tolerance");
   if (from.has("threads")) s.threads = static_cast<unsigned>(from.whole("threads"));
   d.network = read_network_choice(*find(*given, "topology"), top.in("topology"));
   s.topology = d.network.name;

@@ -73,6 +73,13 @@ std::vector<key> keys_above_all() {
                   "of them use the network until its end",
        .of = kind::boolean,
        .by_default = false},
+      {.name = "tolerance",
+       .meaning = "a slowdown; the result says how much longer messages may take until each program has slowed down by "
+                  "it, and what its critical path consists of",
+       .of = kind::share,
+       .otherwise = "not computed",
+       .most = 1,
+       .above_least = true},
       {.name = "threads",
        .meaning = "number of threads that simulate traffic patterns together, with the same result; a simulation "
                   "with a program uses one",

@@ -9,6 +9,7 @@
 #include "netsim/goal/file.hpp"
 #include "netsim/program/player.hpp"
 #include "netsim/simulation.hpp"
+#include "netsim/tolerance/tolerance.hpp"
 
 namespace lull::netsim {
 namespace {
@@ -20,12 +21,17 @@ constexpr picoseconds per_nanosecond = 1000;
 }  // namespace
 
 goal_run::goal_run(const job_setup& setup, std::shared_ptr<const goal_graph> graph)
-    : options_(setup),
+    : asked_(setup.asked),
+      options_(setup),
       graph_(std::move(graph)),
       hosts_(setup.size(), host(*this)),
       messages_(setup, options_, hosts_, hosts_by_rank(setup.job().nodes), *this),
       run_ends_(setup.size()),
       running_(setup.size()) {
+  if (asked_.tolerance) {
+    messages_.record(recorded_.emplace(setup.size(), asked_.network.nic_delay));
+    steps_.emplace(*recorded_, *graph_);
+  }
   ranks_.reserve(setup.size());
   for (std::uint32_t rank = 0; rank < setup.size(); ++rank) {
     ranks_.push_back({.runs = goal_process(graph_->ranks[rank])});
@@ -38,7 +44,7 @@ void goal_run::resume(std::uint32_t rank, std::uint32_t number, picoseconds now)
   if (number == to_begin) {
     r.begun = true;
     r.run_began = now;
-    r.runs.begin(now);
+    begin_run(rank, now);
   } else {
     const std::uint8_t cpu = r.runs.at(number).cpu;
     r.runs.leave_cpu(cpu);
@@ -51,9 +57,11 @@ void goal_run::resume(std::uint32_t rank, std::uint32_t number, picoseconds now)
 // A send has left, or the message of a receive has arrived.
 void goal_run::completed(const completion& what, picoseconds now) {
   goal_process& runs = ranks_[what.rank].runs;
-  if (runs.at(what.slot).what == goal_kind::send)
-    runs.ended(what.slot, now);
-  else
+  if (steps_) steps_->caused_by(what.rank, what.slot, recorded_->take_cause());
+  if (runs.at(what.slot).what == goal_kind::send) {
+    if (steps_) steps_->completed(what.rank, what.slot, now);
+    ended(what.rank, what.slot, now);
+  } else
     arrived(what.rank, what.slot, now);
   go_on(what.rank, now);
 }
@@ -80,7 +88,8 @@ void goal_run::use_cpu(std::uint32_t rank, std::uint8_t cpu, picoseconds now) {
   goal_process& runs = ranks_[rank].runs;
   for (std::uint32_t number = 0; runs.take_cpu(cpu, number);) {
     const goal_operation& o = runs.at(number);
-    if (o.what != goal_kind::receive) runs.begun(number, now);
+    if (steps_) steps_->takes_cpu(rank, number, now);
+    if (o.what != goal_kind::receive) begun(rank, number, now);
     const picoseconds lasts = o.what == goal_kind::calc
                                   ? options_.scaled(static_cast<picoseconds>(o.size) * per_nanosecond)
                                   : options_.overhead;
@@ -93,7 +102,9 @@ void goal_run::use_cpu(std::uint32_t rank, std::uint8_t cpu, picoseconds now) {
 void goal_run::cpu_is_done(std::uint32_t rank, std::uint32_t number, picoseconds now) {
   goal_process& runs = ranks_[rank].runs;
   const goal_operation& o = runs.at(number);
-  if (o.what != goal_kind::send) return runs.ended(number, now);
+  if (steps_) steps_->leaves_cpu(rank, number, now);
+  if (o.what != goal_kind::send) return ended(rank, number, now);
+  if (steps_) recorded_->begins_at(steps_->at(rank, number), now);
   messages_.send({.what = operation::kind::send, .peer = o.peer, .tag = o.tag, .bytes = o.size}, o.peer, 0,
                  {.rank = rank, .activity = 0, .slot = number}, now);
 }
@@ -101,17 +112,36 @@ void goal_run::cpu_is_done(std::uint32_t rank, std::uint32_t number, picoseconds
 void goal_run::post(std::uint32_t rank, std::uint32_t number, picoseconds now) {
   goal_process& runs = ranks_[rank].runs;
   const goal_operation& o = runs.at(number);
-  runs.begun(number, now);
+  begun(rank, number, now);
+  if (steps_) recorded_->begins_at(steps_->at(rank, number), now);
   const operation receive{.what = operation::kind::receive, .peer = o.peer, .tag = o.tag, .bytes = o.size};
-  if (messages_.receive(receive, o.peer, 0, {.rank = rank, .activity = 0, .slot = number}, now))
+  if (messages_.receive(receive, o.peer, 0, {.rank = rank, .activity = 0, .slot = number}, now)) {
+    if (steps_) steps_->caused_by(rank, number, recorded_->take_cause());
     arrived(rank, number, now);
+  }
 }
 
 void goal_run::arrived(std::uint32_t rank, std::uint32_t number, picoseconds now) {
   goal_process& runs = ranks_[rank].runs;
-  if (options_.overhead == 0) return runs.ended(number, now);
+  if (steps_) steps_->completed(rank, number, now);
+  if (options_.overhead == 0) return ended(rank, number, now);
   runs.wait_for_cpu(number);
   use_cpu(rank, runs.at(number).cpu, now);
+}
+
+void goal_run::begin_run(std::uint32_t rank, picoseconds now) {
+  if (steps_) steps_->begin(rank, now);
+  ranks_[rank].runs.begin(now);
+}
+
+void goal_run::begun(std::uint32_t rank, std::uint32_t number, picoseconds now) {
+  if (steps_) steps_->passed(rank, number, goal_edge::when::begun, now);
+  ranks_[rank].runs.begun(number, now);
+}
+
+void goal_run::ended(std::uint32_t rank, std::uint32_t number, picoseconds now) {
+  if (steps_) steps_->passed(rank, number, goal_edge::when::ended, now);
+  ranks_[rank].runs.ended(number, now);
 }
 
 // Begins the next run, if there is one.
@@ -120,9 +150,10 @@ void goal_run::run_ended(std::uint32_t rank, picoseconds now) {
   run_ends_.add(static_cast<std::size_t>(r.ended_runs++), now);
   // A run that takes no time, as of a rank without operations, could be repeated without end.
   const bool goes_on = options_.together && now > std::exchange(r.run_began, now);
-  if (r.ended_runs < options_.repeats || goes_on) return r.runs.begin(now);
+  if (r.ended_runs < options_.repeats || goes_on) return begin_run(rank, now);
   if (options_.together) run_ends_.leave(static_cast<std::size_t>(r.ended_runs));
   r.ended = true;
+  if (steps_) steps_->ended(rank, now);
   --running_;
   ended_ = std::max(ended_, now);
 }
@@ -171,6 +202,7 @@ void goal_run::add_to(job_result& result, picoseconds end) const {
     time.sending += static_cast<double>(spent.sending);
     time.waiting += static_cast<double>(spent.waiting);
   }
+  if (recorded_ && running_ == 0) result.tolerance = find_tolerance(*recorded_, asked_, result.started);
   if (graph_->several_nics)
     result.remarks.emplace_back("operations name several nics; a node has one interface, which they share");
   if (running_ > 0) {

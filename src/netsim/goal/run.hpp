@@ -14,10 +14,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "netsim/goal/process.hpp"
+#include "netsim/goal/recorded_steps.hpp"
 #include "netsim/program/common_ends.hpp"
 #include "netsim/program/host.hpp"
 #include "netsim/program/play_options.hpp"
@@ -56,7 +59,9 @@ class goal_run final : public workload, private host::listener, private protocol
     return !plain || ranks_[plain->to].ended || ranks_[plain->to].runs.receives();
   }
   void has_arrived(std::uint32_t label, picoseconds now) override { messages_.has_arrived(label, now); }
+  void crossed(std::uint32_t label, std::span<const std::uint32_t> links) override { messages_.crossed(label, links); }
   void will_complete(const completion& what, picoseconds at) override {
+    if (steps_) steps_->caused_by(what.rank, what.slot, recorded_->take_cause());
     messages_.host_of(what.rank).note_completion(what, at);
   }
   void completed(const completion& what, picoseconds now) override;
@@ -68,11 +73,17 @@ class goal_run final : public workload, private host::listener, private protocol
   void cpu_is_done(std::uint32_t rank, std::uint32_t number, picoseconds now);
   void post(std::uint32_t rank, std::uint32_t number, picoseconds now);
   void arrived(std::uint32_t rank, std::uint32_t number, picoseconds now);
+  void begin_run(std::uint32_t rank, picoseconds now);
   void run_ended(std::uint32_t rank, picoseconds now);
+  void begun(std::uint32_t rank, std::uint32_t number, picoseconds now);
+  void ended(std::uint32_t rank, std::uint32_t number, picoseconds now);
   [[nodiscard]] process_wait wait_of(std::uint32_t rank) const;
 
+  const simulation& asked_;
   const play_options options_;
   const std::shared_ptr<const goal_graph> graph_;
+  std::optional<dependencies> recorded_;  // if the tolerance is wanted
+  std::optional<recorded_steps> steps_;   // the same
   std::vector<host> hosts_;
   protocol messages_;
   std::vector<rank_state> ranks_;

@@ -34,6 +34,7 @@
 #include "netsim/power/pauses.hpp"
 #include "netsim/sampling/losses.hpp"
 #include "netsim/simulation.hpp"
+#include "netsim/tolerance/routes_taken.hpp"
 #include "netsim/topology.hpp"
 
 namespace lull::netsim {
@@ -56,6 +57,7 @@ class core {
         power_(policy_of(asked_.power), links_.count(), !asked_.savings.empty()),
         pauses_(asked_.saving_policies()),
         losses_(power_.policy(), asked_.sample ? asked_.jobs.size() : 0),
+        taken_(asked_.tolerance.has_value()),
         reluctance_(static_cast<picoseconds>(asked_.routing.reluctance * static_cast<double>(power_.wake_delay()))),
         queue_(topology_.switches(), links_.window_bits()),
         random_(shared.random.data()),
@@ -153,6 +155,7 @@ class core {
   link_power power_;
   pauses pauses_;
   link_losses losses_;
+  routes_taken taken_;
   picoseconds reluctance_;
   windows queue_;
   generator* random_;  // by switch
@@ -281,6 +284,8 @@ std::uint32_t core<Self, T>::cut_packet(const injector& i, std::int32_t bytes) {
   p.path = i.path;
   p.message = i.message;
   p.bytes = bytes;
+  if (taken_.recorded()) [[unlikely]]
+    taken_.begin(index);
   return index;
 }
 
@@ -336,6 +341,8 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
   if (losses_.booked()) [[unlikely]]
     losses_.add(messages_[p.message].job, messages_[p.message].account, static_cast<std::size_t>(kind_of(from_node, o)),
                 end - o.busy_until, o.deep - rest_before[0], o.other - rest_before[1], start > at);
+  if (taken_.recorded()) [[unlikely]]
+    taken_.add(index, out);
   o.busy_until = end;
   o.bytes += static_cast<std::uint64_t>(p.bytes);
   ++o.packets;
@@ -363,6 +370,8 @@ void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
   message& m = messages_[p.message];
   const picoseconds done = at + asked_.network.nic_delay;
   if (deliveries_.delivered(p, m, at, done)) {
+    if (taken_.recorded()) [[unlikely]]
+      traffic_.crossed(m, taken_.of(index));
     schedule_computed(m.to, traffic_.arrived(m, done));
     give_up(p.message);
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class traffic {
   [[nodiscard]] picoseconds first_computed(std::uint32_t node) const { return processes_[node]->first_computed(); }
   [[nodiscard]] picoseconds computed(std::uint32_t node, picoseconds now) { return processes_[node]->computed(now); }
   [[nodiscard]] picoseconds sent(std::uint32_t node, picoseconds now) { return processes_[node]->sent(now); }
+  void crossed(const message& m, std::span<const std::uint32_t> links) { processes_[m.to]->crossed(m.label, links); }
   [[nodiscard]] picoseconds arrived(const message& m, picoseconds now) {
     return processes_[m.to]->arrived(m.label, now);
   }

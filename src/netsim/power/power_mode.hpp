@@ -46,6 +46,8 @@ struct link_policy {
   double slow_rate = 1;
   double slow_share = 1;
   std::int64_t raise_backlog = 0;
+
+  bool operator==(const link_policy&) const = default;
 };
 
 // A named link technology: defaults for keys of [power].

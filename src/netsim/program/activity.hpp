@@ -6,6 +6,7 @@
 
 #include "netsim/program/requests.hpp"
 #include "netsim/program/stream.hpp"
+#include "netsim/tolerance/dependencies.hpp"
 
 namespace lull::netsim {
 
@@ -32,6 +33,7 @@ struct activity {
   std::span<const std::uint32_t> members;  // of the group to which its ranks refer; empty: ranks of the job
   picoseconds since = 0;                   // when its state began, if the state takes time
   std::uint32_t reports_to = 0;            // for a collective: the slot of the program's request for it
+  dependencies::moment last;               // if dependencies are recorded
 };
 
 }  // namespace lull::netsim

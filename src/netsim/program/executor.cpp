@@ -23,6 +23,7 @@ executor::executor(program_run& of, std::uint32_t rank, picoseconds start) : run
   program_.todo = run_.what().of(rank, *this);
   program_.is = state::computes;  // until it begins
   program_.since = start;
+  if (dependencies* recorded = run_.recorded()) program_.last = recorded->begin(start);
 }
 
 void executor::resume(std::uint32_t number, picoseconds now) {
@@ -35,6 +36,7 @@ void executor::resume(std::uint32_t number, picoseconds now) {
 void executor::will_complete(std::uint32_t number, std::uint32_t slot, picoseconds at) {
   activity& a = of(number);
   a.pending.foretell(slot, at);
+  record_cause(a, slot);
   if (a.is == state::awaits_any || (a.is == state::awaits && a.awaited == slot)) schedule_completion(number, slot);
 }
 
@@ -47,10 +49,13 @@ void executor::schedule_completion(std::uint32_t number, std::uint32_t slot) {
 void executor::completed(std::uint32_t number, std::uint32_t slot, picoseconds now) {
   activity& a = of(number);
   a.pending.complete(slot);
+  record_cause(a, slot);
   if (a.is == state::awaits && a.awaited == slot) {
+    record_wait(a, a.since, a.pending.at(slot).cause, now);
     wake(number, now);
     if (take(number, slot, now)) advance(number, now);
   } else if (a.is == state::awaits_any) {
+    record_wait(a, a.since, a.pending.at(slot).cause, now);
     wake(number, now);
     advance(number, now);
   }
@@ -68,6 +73,7 @@ bool executor::wants_message(std::uint32_t from) const {
 void executor::memory_changed(picoseconds now) {
   const activity& a = program_;
   if (a.is != state::awaits_put || !put_is_here(*a.in_hand)) return;
+  record_wait(program_, a.since, run_.messages().last_change(rank_, a.in_hand->peer, runs_), now);
   wake(0, now);
   advance(0, now);
 }
@@ -113,7 +119,10 @@ bool executor::perform(std::uint32_t number, picoseconds now) {
     case op::wait_any:
       return await_any(number, now);
     case op::await_put:
-      if (put_is_here(o)) return true;
+      if (put_is_here(o)) {
+        record_wait(a, now, run_.messages().last_change(rank_, o.peer, runs_), now);
+        return true;
+      }
       a.is = state::awaits_put;
       a.since = now;
       return false;
@@ -175,6 +184,9 @@ bool executor::issue(std::uint32_t number, picoseconds now) {
   const std::uint32_t slot = a.pending.begin(o);
   const completion by{.rank = rank_, .activity = number, .slot = slot};
   const std::uint64_t context = number == 0 ? std::uint64_t{o.group} << 32U : a.context;
+  dependencies* recorded = run_.recorded();
+  if (recorded != nullptr) [[unlikely]]
+    recorded->begins_at(a.last, now);
   switch (o.what) {
     case op::send:
     case op::synchronous_send:
@@ -182,7 +194,10 @@ bool executor::issue(std::uint32_t number, picoseconds now) {
       break;
     case op::receive: {
       const std::uint32_t from = o.peer == any ? any : rank_in_job(a, o.peer);
-      if (run_.messages().receive(o, from, context, by, now)) a.pending.complete(slot);
+      if (run_.messages().receive(o, from, context, by, now)) {
+        a.pending.complete(slot);
+        record_cause(a, slot);
+      }
       break;
     }
     case op::collective:
@@ -197,7 +212,10 @@ bool executor::issue(std::uint32_t number, picoseconds now) {
 
 bool executor::await(std::uint32_t number, std::uint32_t slot, picoseconds now) {
   activity& a = of(number);
-  if (a.pending.done(slot, now)) return take(number, slot, now);
+  if (a.pending.done(slot, now)) {
+    record_wait(a, now, a.pending.at(slot).cause, now);
+    return take(number, slot, now);
+  }
   a.is = state::awaits;
   a.awaited = slot;
   a.since = now;
@@ -248,6 +266,7 @@ void executor::join(const operation& o, std::uint32_t slot, picoseconds now) {
   joined.todo = run_.join(rank_, as, o, joined);
   joined.which = o.which;
   joined.reports_to = slot;
+  joined.last = program_.last;
   advance(number, now);
 }
 
@@ -258,6 +277,7 @@ bool executor::end(std::uint32_t number, picoseconds now) {
     over.is = state::ended;
     over.todo = {};
     over.pending.forget();
+    if (dependencies* recorded = run_.recorded()) recorded->completes(recorded->here(over.last, now));
     completed(0, over.reports_to, now);
     return false;
   }
@@ -281,9 +301,27 @@ bool executor::end(std::uint32_t number, picoseconds now) {
   }
   a.is = state::ended;
   a.since = now;
+  if (dependencies* recorded = run_.recorded()) recorded->ended(a.last, now);
   if (run_.options().together) run_.process_leaves(runs_, iterations_);
   run_.process_ended(now);
   return false;
+}
+
+// The activity, which came to a wait at `came`, goes on.
+void executor::record_wait(activity& a, picoseconds came, std::uint32_t cause, picoseconds now) {
+  dependencies* recorded = run_.recorded();
+  if (recorded == nullptr) [[likely]]
+    return;
+  if (cause != dependencies::nothing) a.last = recorded->wait_ended(a.last, came, cause, now);
+}
+
+// What has completed, or will complete, the request, if the protocol reports it.
+void executor::record_cause(activity& a, std::uint32_t slot) {
+  dependencies* recorded = run_.recorded();
+  if (recorded == nullptr) [[likely]]
+    return;
+  if (const std::uint32_t cause = recorded->take_cause(); cause != dependencies::nothing)
+    a.pending.caused_by(slot, cause);
 }
 
 membership& executor::member_of(std::uint32_t group) {

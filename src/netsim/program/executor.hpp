@@ -77,6 +77,8 @@ class alignas(64) executor final : public completions {
   void schedule_completion(std::uint32_t number, std::uint32_t slot);
   void join(const operation& o, std::uint32_t slot, picoseconds now);
   [[nodiscard]] bool end(std::uint32_t number, picoseconds now);
+  void record_wait(activity& a, picoseconds came, std::uint32_t cause, picoseconds now);
+  void record_cause(activity& a, std::uint32_t slot);
   [[nodiscard]] membership& member_of(std::uint32_t group);
   [[nodiscard]] std::uint32_t rank_in_job(const activity& a, std::uint32_t peer) const;
   [[nodiscard]] process_wait wait_of(const activity& a) const;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "netsim/workload/workload.hpp"
@@ -30,6 +31,8 @@ class alignas(64) host final : public process {
     // then.
     virtual void will_have_sent(std::uint32_t label, picoseconds at) = 0;
     virtual void will_have_arrived(std::uint32_t label, picoseconds at) = 0;
+    // See process::crossed.
+    virtual void crossed(std::uint32_t /*label*/, std::span<const std::uint32_t> /*links*/) {}
     // The network takes a message to send, and will take `next` afterwards: an opportunity to prefetch its records.
     virtual void takes(std::uint32_t label, std::uint32_t next) const = 0;
     // Whether a process waits for the message now, or its arrival has any other effect.
@@ -79,6 +82,8 @@ class alignas(64) host final : public process {
     tells_->will_have_arrived(label, now);
     return wake_for_latest();
   }
+
+  void crossed(std::uint32_t label, std::span<const std::uint32_t> links) override { tells_->crossed(label, links); }
 
  private:
   enum class kind : std::uint8_t { arrived, completed, resumed };

@@ -8,10 +8,12 @@
 #include "base/error.hpp"
 #include "netsim/program/player.hpp"
 #include "netsim/simulation.hpp"
+#include "netsim/tolerance/tolerance.hpp"
 
 namespace lull::netsim {
 program_run::program_run(const job_setup& setup, std::unique_ptr<program> what)
-    : options_(setup),
+    : asked_(setup.asked),
+      options_(setup),
       what_(std::move(what)),
       size_(setup.size()),
       hosts_(setup.size(), host(*this)),
@@ -20,6 +22,7 @@ program_run::program_run(const job_setup& setup, std::unique_ptr<program> what)
       run_ends_(size_),
       running_(setup.size()) {
   if (setup.asked.sample) units_.emplace(setup, *what_);
+  if (asked_.tolerance) messages_.record(recorded_.emplace(size_, asked_.network.nic_delay));
   const picoseconds start = setup.job().start;
   for (std::uint32_t rank = 0; rank < size_; ++rank) {
     executors_.emplace_back(*this, rank, start);
@@ -94,6 +97,7 @@ void program_run::add_to(job_result& result, picoseconds end) const {
   }
   if (units_) result.sampled = units_->estimate();
   result.remarks = what_->remarks();
+  if (recorded_ && running_ == 0) result.tolerance = find_tolerance(*recorded_, asked_, result.started);
   if (running_ > 0) {
     if (at_a_stand()) result.remarks.push_back("the processes are deadlocked: " + who_waits());
     return;

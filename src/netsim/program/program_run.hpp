@@ -36,6 +36,7 @@ class program_run final : public workload, private host::listener, private proto
   [[nodiscard]] const play_options& options() const { return options_; }
   [[nodiscard]] const program& what() const { return *what_; }
   [[nodiscard]] protocol& messages() { return messages_; }
+  [[nodiscard]] dependencies* recorded() { return recorded_ ? &*recorded_ : nullptr; }  // if they are
   [[nodiscard]] std::uint32_t size() const { return size_; }
   // The schedule of `rank` in the collective `o`, the next of its group; fills in what its activity must know.
   [[nodiscard]] stream join(std::uint32_t rank, membership& as, const operation& o, activity& joined);
@@ -68,6 +69,7 @@ class program_run final : public workload, private host::listener, private proto
     const completion& of = messages_.begun_by(label);
     executors_[of.rank].fetch(of.activity, of.slot);
   }
+  void crossed(std::uint32_t label, std::span<const std::uint32_t> links) override { messages_.crossed(label, links); }
   [[nodiscard]] bool wants_arrival(std::uint32_t label) const override {
     const auto plain = messages_.is_plain(label);
     return !plain || executors_[plain->to].wants_message(plain->from);
@@ -85,10 +87,12 @@ class program_run final : public workload, private host::listener, private proto
   void memory_changed(std::uint32_t rank, picoseconds now) override { executors_[rank].memory_changed(now); }
   [[nodiscard]] std::uint32_t root_in_group(const operation& o) const;
 
+  const simulation& asked_;
   const play_options options_;
   const std::unique_ptr<program> what_;
   const std::uint32_t size_;
-  std::optional<sampled_units> units_;  // if the simulation is sampled
+  std::optional<sampled_units> units_;    // if the simulation is sampled
+  std::optional<dependencies> recorded_;  // if the tolerance is wanted
   std::vector<host> hosts_;
   protocol messages_;
   std::deque<executor> executors_;                                   // by rank

@@ -70,15 +70,23 @@ bool protocol::receive(const operation& o, std::uint32_t from, std::uint64_t con
                        picoseconds now) {
   const auto found = ends_[by.rank].matched.post(
       {.from = from, .tag = o.tag, .context = context, .room = o.bytes, .activity = by.activity, .slot = by.slot});
-  if (!found) return false;
+  if (!found) {
+    if (recorded_ != nullptr) [[unlikely]]
+      recorded_->posted(receive_key(by.rank, by.activity, by.slot));
+    return false;
+  }
   transfer& t = transfers_[*found];
   check_room(t, o.bytes);
   if (t.is == stage::eager) {
+    if (recorded_ != nullptr) [[unlikely]]
+      recorded_->completes(recorded_->arrival_of(*found));
     transfers_.put_back(*found);
     return true;
   }
   t.activity = by.activity;
   t.slot = by.slot;
+  if (recorded_ != nullptr) [[unlikely]]
+    recorded_->also_after(*found);
   carry(*found, stage::go_on, 0, now);
   return false;
 }
@@ -111,12 +119,16 @@ void protocol::carry(std::uint32_t label, stage is, std::uint64_t bytes, picosec
     ++under_way_;
     ++memory_messages_;
     memory_bytes_ += bytes;
+    if (recorded_ != nullptr) [[unlikely]]
+      recorded_->carried(label, nowhere, bytes, now);
     const picoseconds sent = now + options_.memory_time(bytes);
     will_have_sent(label, sent);
     will_have_arrived(label, sent + options_.memory_delay);
     return;
   }
   std::uint64_t left = std::max<std::uint64_t>(1, bytes + options_.envelope);
+  if (recorded_ != nullptr) [[unlikely]]
+    recorded_->carried(label, host_of_[from], left, now);
   t.not_sent = t.not_here = static_cast<std::uint32_t>((left + longest_message - 1) / longest_message);
   under_way_ += t.not_here;
   while (left > 0) {
@@ -135,14 +147,21 @@ void protocol::carry(std::uint32_t label, stage is, std::uint64_t bytes, picosec
 void protocol::will_have_sent(std::uint32_t label, picoseconds at) {
   transfer& t = transfers_[label];
   if (--t.not_sent > 0) return;
-  if (t.is == stage::eager || t.is == stage::data || (t.is == stage::put && !t.acknowledged))
+  if (recorded_ != nullptr) [[unlikely]]
+    recorded_->sent(label, at);
+  if (t.is == stage::eager || t.is == stage::data || (t.is == stage::put && !t.acknowledged)) {
+    if (recorded_ != nullptr) [[unlikely]]
+      recorded_->completes(recorded_->departure_of(label));
     tells_.will_complete(t.begun_by, at);
+  }
 }
 
 void protocol::will_have_arrived(std::uint32_t label, picoseconds at) {
   transfer& t = transfers_[label];
   --under_way_;
   if (--t.not_here > 0) return;
+  if (recorded_ != nullptr) [[unlikely]]
+    recorded_->arrived(label, at);
   switch (t.is) {
     case stage::eager:
     case stage::ask: {
@@ -163,6 +182,8 @@ void protocol::will_have_arrived(std::uint32_t label, picoseconds at) {
       break;
   }
   const completion done = t.is == stage::data ? completion{t.to, t.activity, t.slot} : t.begun_by;
+  if (recorded_ != nullptr) [[unlikely]]
+    recorded_->completes(recorded_->arrival_of(label));
   transfers_.put_back(label);
   tells_.will_complete(done, at);
 }
@@ -186,6 +207,10 @@ bool protocol::let_in_early(std::uint32_t label, picoseconds at) {
     at = pair->last = std::max(at, pair->last);
   }
   const completion done{t.to, receive->activity, receive->slot};
+  if (recorded_ != nullptr) [[unlikely]] {
+    recorded_->arrived(label, at);
+    recorded_->completes(recorded_->arrival_of(label));
+  }
   transfers_.put_back(label);
   tells_.will_complete(done, at);
   return true;
@@ -196,6 +221,11 @@ void protocol::has_arrived(std::uint32_t label, picoseconds now) {
   const std::uint32_t at = t.to;
   const std::uint64_t by = change_key(t.begun_by.rank, t.order);
   if (t.is == stage::eager || t.is == stage::ask) return let_in(label, now);
+  dependencies::end_of_step arrival = dependencies::nothing;
+  if (recorded_ != nullptr) [[unlikely]] {
+    arrival = recorded_->arrival_of(label);
+    recorded_->begins_after(label);
+  }
   if (t.is == stage::go_on) return carry(label, stage::data, t.bytes, now);
   const bool changes = t.changes;
   if (t.is == stage::question)
@@ -204,11 +234,13 @@ void protocol::has_arrived(std::uint32_t label, picoseconds now) {
     carry(label, stage::acknowledgement, 0, now);
   else
     transfers_.put_back(label);
-  if (changes) change_memory(at, by, now);
+  if (changes) change_memory(at, by, arrival, now);
 }
 
-void protocol::change_memory(std::uint32_t rank, std::uint64_t by, picoseconds now) {
-  ++ends_[rank].changes[by];
+void protocol::change_memory(std::uint32_t rank, std::uint64_t by, dependencies::end_of_step cause, picoseconds now) {
+  memory_changes& changes = ends_[rank].changes[by];
+  ++changes.count;
+  changes.latest = cause;
   tells_.memory_changed(rank, now);
 }
 
@@ -240,14 +272,24 @@ void protocol::let_in(std::uint32_t label, picoseconds now) {
 
 void protocol::match(std::uint32_t label, picoseconds now) {
   transfer& t = transfers_[label];
+  if (recorded_ != nullptr) [[unlikely]]
+    recorded_->arrived(label, now);
   const auto receive =
       ends_[t.to].matched.arrive({.from = t.begun_by.rank, .tag = t.tag, .context = t.context, .transfer = label});
   if (!receive) return;
   check_room(t, receive->room);
   t.activity = receive->activity;
   t.slot = receive->slot;
-  if (t.is == stage::ask) return carry(label, stage::go_on, 0, now);
+  if (t.is == stage::ask) {
+    if (recorded_ != nullptr) [[unlikely]] {
+      recorded_->begins_after(label);
+      recorded_->also_when_posted(receive_key(t.to, t.activity, t.slot));
+    }
+    return carry(label, stage::go_on, 0, now);
+  }
   const completion done{t.to, receive->activity, receive->slot};
+  if (recorded_ != nullptr) [[unlikely]]
+    recorded_->completes(recorded_->arrival_of(label));
   transfers_.put_back(label);
   tells_.completed(done, now);
 }

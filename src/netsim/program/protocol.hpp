@@ -28,6 +28,7 @@
 #include "netsim/program/matching.hpp"
 #include "netsim/program/operation.hpp"
 #include "netsim/program/play_options.hpp"
+#include "netsim/tolerance/dependencies.hpp"
 
 namespace lull::netsim {
 
@@ -62,9 +63,15 @@ class protocol {
   // Put, get or atomic, in run `run` of the program.
   void access(const operation& o, const completion& by, std::uint32_t run, picoseconds now);
 
+  // Records from now on which messages follow which.
+  void record(dependencies& in) { recorded_ = &in; }
+
   // Reports of hosts: ahead of time, and at the time.
   void will_have_sent(std::uint32_t label, picoseconds at);
   void will_have_arrived(std::uint32_t label, picoseconds at);
+  void crossed(std::uint32_t label, std::span<const std::uint32_t> links) {
+    if (recorded_ != nullptr) recorded_->crossed(label, links);
+  }
   void has_arrived(std::uint32_t label, picoseconds now);
   // Prefetches the transfer of a message.
   void fetch(std::uint32_t label) const { transfers_.prefetch(label); }
@@ -83,8 +90,11 @@ class protocol {
 
   // The puts and atomics of `by` in run `run` that have arrived in the memory of `rank`.
   [[nodiscard]] std::uint64_t changes(std::uint32_t rank, std::uint32_t by, std::uint32_t run) const {
-    const auto found = ends_[rank].changes.find(change_key(by, run));
-    return found == ends_[rank].changes.end() ? 0 : found->second;
+    return changed(rank, by, run).count;
+  }
+  // What the latest of them was, if dependencies are recorded.
+  [[nodiscard]] dependencies::end_of_step last_change(std::uint32_t rank, std::uint32_t by, std::uint32_t run) const {
+    return changed(rank, by, run).latest;
   }
   // Forgets those of runs before `run`.
   void forget_changes(std::uint32_t rank, std::uint32_t run) {
@@ -124,24 +134,36 @@ class protocol {
     bool acknowledged = false;  // put
     bool changes = false;       // memory, that is, not a get
   };
+  struct memory_changes {
+    std::uint64_t count = 0;
+    dependencies::end_of_step latest = dependencies::nothing;
+  };
   struct alignas(64) end_of_process {
     matching matched;
     std::uint32_t account = 0;
-    std::vector<std::uint32_t> early;                          // transfers that have overtaken others
-    receivers sends_to;                                        // as indices in `pairs_`
-    std::uint32_t sent_last = nowhere;                         // index in `pairs_` of the latest receiver
-    std::unordered_map<std::uint64_t, std::uint64_t> changes;  // by change_key()
+    std::vector<std::uint32_t> early;                           // transfers that have overtaken others
+    receivers sends_to;                                         // as indices in `pairs_`
+    std::uint32_t sent_last = nowhere;                          // index in `pairs_` of the latest receiver
+    std::unordered_map<std::uint64_t, memory_changes> changes;  // by change_key()
   };
 
   // One process may be some runs ahead of another.
   static std::uint64_t change_key(std::uint32_t by, std::uint32_t run) { return std::uint64_t{run} << 32U | by; }
+  [[nodiscard]] memory_changes changed(std::uint32_t rank, std::uint32_t by, std::uint32_t run) const {
+    const auto found = ends_[rank].changes.find(change_key(by, run));
+    return found == ends_[rank].changes.end() ? memory_changes{} : found->second;
+  }
+  // Of a receive, for dependencies::posted().
+  static std::uint64_t receive_key(std::uint32_t rank, std::uint32_t activity, std::uint32_t slot) {
+    return std::uint64_t{rank} << 40U ^ std::uint64_t{activity} << 28U ^ slot;
+  }
   [[nodiscard]] std::uint32_t pair_of(std::uint32_t from, std::uint32_t to);
   static bool own(std::uint64_t context) { return static_cast<std::uint32_t>(context) == 0; }
   void carry(std::uint32_t label, stage is, std::uint64_t bytes, picoseconds now);
   [[nodiscard]] bool let_in_early(std::uint32_t label, picoseconds at);
   void let_in(std::uint32_t label, picoseconds now);
   void match(std::uint32_t label, picoseconds now);
-  void change_memory(std::uint32_t rank, std::uint64_t by, picoseconds now);
+  void change_memory(std::uint32_t rank, std::uint64_t by, dependencies::end_of_step cause, picoseconds now);
   void check_room(const transfer& t, std::uint64_t room) const;
 
   const play_options& options_;
@@ -150,6 +172,7 @@ class protocol {
   std::vector<std::uint32_t> nodes_;  // by rank
   std::uint32_t job_;
   listener& tells_;
+  dependencies* recorded_ = nullptr;  // if the program's tolerance is wanted
   pool<transfer> transfers_;
   std::vector<end_of_process> ends_;  // by rank
   std::vector<message_order> pairs_;  // of processes, one of which has sent to the other

@@ -20,6 +20,7 @@ class requests {
     bool by_event = false;  // complete() will be called
     std::uint32_t peer = 0;
     std::uint32_t tag = 0;
+    std::uint32_t cause = nowhere;  // a dependencies::end_of_step, if they are recorded
     picoseconds foretold = never;
     [[nodiscard]] bool ripe(picoseconds now) const { return is == state::active && !by_event && foretold <= now; }
   };
@@ -52,6 +53,7 @@ class requests {
     slots_[slot].foretold = at;
     if (slot > 0 && slot <= first_) complete(slot);
   }
+  void caused_by(std::uint32_t slot, std::uint32_t cause) { slots_[slot].cause = cause; }
   // Returns the foretold completion time if there is no event for it yet, and marks the request as completed by an
   // event; otherwise `never`.
   picoseconds claim(std::uint32_t slot) {

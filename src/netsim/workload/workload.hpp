@@ -59,6 +59,8 @@ class process {
   [[nodiscard]] virtual picoseconds computed(picoseconds /*now*/) { return never; }
   [[nodiscard]] virtual picoseconds sent(picoseconds /*now*/) { return never; }
   [[nodiscard]] virtual picoseconds arrived(std::uint32_t /*label*/, picoseconds /*now*/) { return never; }
+  // Before `arrived`, if simulation::tolerance is wanted: the links that the last packet of the message crossed.
+  virtual void crossed(std::uint32_t /*label*/, std::span<const std::uint32_t> /*links*/) {}
 };
 
 // A job: its processes, and what is known of them together.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "netsim/goal/goal_files.hpp"
 #include "netsim/program/programs.hpp"
@@ -32,7 +33,22 @@ simulation run_of(const goal_file& file, values keys = {}, std::vector<std::uint
   return s;
 }
 
-job_result ran(const std::string& text, values keys = {}) { return played(run_of(goal_file(text), std::move(keys))); }
+// The longest path through what the operations waited for must be the run time, whatever they are. Returns whether all
+// operations and messages came to their end.
+bool has_its_longest_path(simulation s) {
+  s.tolerance = 0.01;
+  const job_result r = played(s);
+  if (!r.tolerance || !r.remarks.empty()) return false;
+  EXPECT_EQ(r.tolerance->run_time, static_cast<double>(r.ended - r.started));
+  return true;
+}
+
+job_result ran(const std::string& text, values keys = {}) {
+  const goal_file file(text);
+  const simulation s = run_of(file, std::move(keys));
+  (void)has_its_longest_path(s);
+  return played(s);
+}
 
 std::string one_rank(const std::string& operations) { return "num_ranks 2\nrank 0 {\n" + operations + "}\n"; }
 
@@ -146,6 +162,47 @@ TEST(what_does_not_match, is_named_at_the_end) {
 TEST(several_nics, share_the_interface_of_the_node) {
   EXPECT_THAT(ran("num_ranks 2\nrank 0 {\ncalc 1 nic 1\n}\n").remarks,
               ElementsAre("operations name several nics; a node has one interface, which they share"));
+}
+
+// Ranks that send each other messages of all sizes on two CPUs, in an order that their edges leave open.
+std::string some_goal(generator& random) {
+  constexpr std::uint32_t ranks = 4;
+  std::vector<std::string> operations(ranks), edges(ranks);
+  std::vector<std::uint32_t> counts(ranks);
+  const auto add = [&](std::uint32_t rank, const std::string& what) {
+    const std::uint32_t number = counts[rank]++;
+    operations[rank] += fmt::format("l{}: {} cpu {}\n", number, what, random.below(2));
+    for (std::uint32_t before = 0; before < number; ++before)
+      if (random.below(4) == 0)
+        edges[rank] += fmt::format("l{} {} l{}\n", number, random.below(5) == 0 ? "irequires" : "requires", before);
+  };
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    const std::uint32_t from = random.below(ranks);
+    const std::uint32_t to = (from + 1 + random.below(ranks - 1)) % ranks;
+    const std::uint32_t bytes = random.below(3) == 0 ? 50'000 : 100;
+    add(from, fmt::format("calc {}", random.below(3'000)));
+    add(from, fmt::format("send {}b to {} tag {}", bytes, to, i));
+    add(to, fmt::format("recv {}b from {} tag {}", bytes, from, i));
+  }
+  std::string text = fmt::format("num_ranks {}\n", ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    text += fmt::format("rank {} {{\n{}{}}}\n", rank, operations[rank], edges[rank]);
+  return text;
+}
+
+TEST(a_random_file, is_as_long_as_its_longest_path) {
+  int ended = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    generator random(seed);
+    const std::string text = some_goal(random);
+    const values keys{{"overhead", std::int64_t{random.below(2) * 200 * ns}},
+                      {"repeats", std::int64_t{1 + random.below(2)}}};
+    const goal_file file(text);
+    simulation s = run_of(file, keys, {0, 1, 2, random.below(2) == 0 ? 2U : 3U});
+    SCOPED_TRACE(text);
+    ended += has_its_longest_path(s) ? 1 : 0;
+  }
+  EXPECT_GT(ended, 20);
 }
 
 }  // namespace

@@ -62,6 +62,16 @@ TEST_P(every_skeleton_on_a_network, ends_and_loses_nothing) {
   EXPECT_EQ(as_text(run(runs[1])), as_text(run(runs[1])));
 }
 
+TEST_P(every_skeleton_on_a_network, its_longest_path_is_its_run_time) {
+  simulation s = on("hyperx", {{"dimensions", {3, 4}}, {"nodes_per_switch", {2}}}, GetParam(), 32, 2);
+  s.power = {};
+  s.tolerance = 0.01;
+  const result r = run(s);
+  const job_result& j = r.jobs[0];
+  EXPECT_EQ(j.tolerance->run_time, static_cast<double>(j.ended - j.started));
+  EXPECT_EQ(j.tolerance->path.memory_messages + j.tolerance->path.messages > 0, true);
+}
+
 INSTANTIATE_TEST_SUITE_P(rows, every_skeleton_on_a_network,
                          testing::Values("kripke", "laghos", "amg", "examinimd", "sw4lite", "minife", "miniamr",
                                          "histogram", "index-gather", "radix-sort"),
