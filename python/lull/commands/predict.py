@@ -47,6 +47,9 @@ def _machines() -> list[str]:
     show_default=True,
     help="Most slowdown by sleeping links, in percent.",
 )
+@click.option(
+    "--tolerance", is_flag=True, help="Also compute how much longer messages may take until CMD is --slowdown slower."
+)
 @click.option("--per-node", metavar="N", type=click.IntRange(min=1), help="Processes on a node.  [default: 1]")
 @click.option(
     "--smaller", metavar="N", type=click.IntRange(min=2), help="Processes of the second run.  [default: half as many]"
@@ -70,6 +73,7 @@ def predict(
     on: str,
     power: tuple[str, ...],
     slowdown: float,
+    tolerance: bool,
     per_node: int | None,
     smaller: int | None,
     runs: int,
@@ -112,6 +116,7 @@ def predict(
             out,
             label,
             workers,
+            tolerance,
             command=["lull", *sys.argv[1:]],
         )
     )

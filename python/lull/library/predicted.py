@@ -69,6 +69,7 @@ def predict(
     on: str | Path = DEFAULT_MACHINE,
     power: str | Sequence[str] = "all",
     slowdown: float = 0.01,
+    tolerance: bool = False,
     per_node: int | None = None,
     smaller: int | None = None,
     runs: int = 1,
@@ -87,6 +88,7 @@ def predict(
         on: A machine that comes with Lull, a preset of a network, or a machine.toml.
         power: Modes of links to try, in the notation of `lull predict --power`.
         slowdown: Most slowdown by sleeping links, as a share.
+        tolerance: Whether to compute how much longer messages may take until the program is slower by `slowdown`.
         per_node: Processes on a node; default: that of the machine.
         smaller: Processes of the second run of a command; default: half as many.
         runs: Number of runs of a command to trace.
@@ -120,6 +122,7 @@ def predict(
         None if out is None else Path(out),
         label,
         workers,
+        tolerance,
         command=["lull.predict", *words],
     )
     return PredictionResult(*answer(asked))

@@ -13,6 +13,7 @@ from pydantic import Field
 from lull.record import EnergyKind, Model
 from lull.record.model_file import read_model
 from lull.simulation.account import TimeAccount
+from lull.simulation.tolerance import Tolerance
 
 SCHEMA: Final = 1
 PREDICTION_FILE = "prediction.json"
@@ -72,6 +73,13 @@ class Range(Model):
     how: str  # how it was determined
 
 
+class Check(Model):
+    """A simulation with a change that the program should just bear."""
+
+    what: str  # the change
+    slowdown: float  # simulated, as a share
+
+
 class Prediction(Model):
     """The content of prediction.json."""
 
@@ -93,6 +101,8 @@ class Prediction(Model):
     low_s: float  # bounds of the run time with links always active, with all of `uncertainty`
     high_s: float  # the upper of these bounds
     uncertainty: list[Range]  # one for each source
+    tolerance: Tolerance | None = None  # how much longer messages may take, with --tolerance
+    checks: list[Check] = Field(default=[])  # simulations of what it says
     not_modelled: list[str]  # effects that no range includes
     remarks: list[str]  # what a reader must know, a sentence each
     kind: EnergyKind = EnergyKind.SIMULATED  # kind of the energies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lull.prediction import bearing
 from lull.prediction.account import ModeAccount, Prediction
 from lull.present import cells
 from lull.present.document import (
@@ -18,6 +19,7 @@ from lull.present.document import (
     row,
     table,
 )
+from lull.simulation import tolerance
 from lull.statistics import formatting
 
 DOMAINS = ("links", "switches", "nics", "nodes")
@@ -30,6 +32,8 @@ def describe(found: Prediction) -> Document:
         *map(Note, found.remarks),
         modes_table(found),
         Line(advice(found), "strong"),
+        *(tolerance.parts_of(found.program, found.tolerance) if found.tolerance else []),
+        *([paths_table(found), checks_table(found)] if found.tolerance else []),
         time_table(found),
         range_table(found),
         Heading("not modelled:"),
@@ -95,6 +99,27 @@ def modes_table(found: Prediction) -> Table:
             )
         )
     return table(columns, rows)
+
+
+def paths_table(found: Prediction) -> Table:
+    """Slowdowns by the critical path next to simulated ones."""
+    assert found.tolerance is not None
+    modes = {mode.name: mode for mode in found.modes}
+    known = bearing.by_path(found.tolerance, list(modes))
+    rows = [
+        row(name, cells.share(slowdown), cells.share(modes[name].slowdown), cells.share(saved))
+        for name, (slowdown, saved) in known.items()
+    ]
+    return table(
+        ["links", "slowdown by the critical path", "simulated", Column("saved by links in use", key="saved_by_path")],
+        rows,
+    )
+
+
+def checks_table(found: Prediction) -> Table:
+    """The simulations of what the program should just bear."""
+    rows = [row(one.what, cells.share(one.slowdown)) for one in found.checks]
+    return table(["what it should just bear", "slowdown, simulated"], rows)
 
 
 def time_table(found: Prediction) -> Table:

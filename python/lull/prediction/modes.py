@@ -26,7 +26,15 @@ class Mode:
     @property
     def folder(self) -> str:
         """The folder of its record."""
-        return self.name.replace(", hold ", "-").replace(", ", "-").replace(" ", "")
+        return (
+            self.name.replace("shortest hold ", "")
+            .replace("learnt hold for ", "learnt-")
+            .replace(" %", "pct")
+            .replace("µ", "u")
+            .replace(", hold ", "-")
+            .replace(", ", "-")
+            .replace(" ", "")
+        )
 
 
 ACTIVE: Final = Mode("active", {"mode": "active"})

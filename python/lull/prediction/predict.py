@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +24,8 @@ from lull.base.interrupts import Interrupts
 from lull.base.native import native_errors
 from lull.base.whole_file import write_whole
 from lull.model.machine import Machine
-from lull.prediction.account import PREDICTION_FILE, ModeAccount, Prediction, Range
+from lull.prediction import bearing
+from lull.prediction.account import PREDICTION_FILE, Check, ModeAccount, Prediction, Range
 from lull.prediction.energy import energies
 from lull.prediction.modes import ACTIVE, Mode
 from lull.prediction.program import Program
@@ -54,6 +55,7 @@ class Question:
     workers: int
     command: Sequence[str]  # the command line of lull
     folder: Path
+    tolerance: bool = False  # also find out how much longer messages may take
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,9 @@ def predict(program: Program, question: Question, interrupts: Interrupts) -> Pre
     asked = f"predict {program.name}"
     contents = {mode.name: content_of(program, question, mode) for mode in question.modes}
     active = contents[ACTIVE.name]
+    if question.tolerance:
+        most = question.most_slowdown
+        contents[ACTIVE.name] = bearing.with_questions(active, question.modes, question.machine.power, most)
     for content in contents.values():
         described = read_description(content, asked)
     described = read_description(active, asked)
@@ -95,12 +100,26 @@ def predict(program: Program, question: Question, interrupts: Interrupts) -> Pre
     def keep(task: Task, outcome: TaskResult) -> None:
         done[task.point] = outcome
 
-    workers = LocalWorkers(min(question.workers, len(tasks)))
-    run_tasks(tasks, workers, keep, interrupts, asked=asked, fix="its traces are kept")
-    files = {name: SimulationFile.model_validate_json(outcome.file) for name, outcome in done.items()}
+    def simulate(tasks: Sequence[Task]) -> dict[str, SimulationFile]:
+        workers = LocalWorkers(min(question.workers, len(tasks)))
+        run_tasks(list(tasks), workers, keep, interrupts, asked=asked, fix="its traces are kept")
+        return {task.point: SimulationFile.model_validate_json(done[task.point].file) for task in tasks}
+
+    files = simulate(tasks)
     baseline = files[ACTIVE.name]
     if baseline.repeats[0].ended_early or baseline.repeats[0].jobs[0].time is None:
         raise LullError(asked, "the simulation did not reach the end of the program", "leave out end")
+    tolerance = baseline.repeats[0].jobs[0].tolerance
+    borne: list[Check] = []
+    if tolerance is not None:
+        modes_borne = bearing.further_modes(tolerance)
+        question = replace(question, modes=[*question.modes, *modes_borne])
+        described_further = {mode.name: content_of(program, question, mode) for mode in modes_borne}
+        changes = bearing.checked(active, tolerance)
+        further = [Task(name, 0, json.dumps(content)) for name, content in described_further.items()]
+        further += [Task(name, 0, json.dumps(content), links=False) for name, content in changes.items()]
+        files |= simulate(further)
+        borne = bearing.simulated(tolerance, {name: files[name].repeats[0].jobs[0].run_time_s for name in changes})
     for mode in question.modes[1:]:
         compared = against(files[mode.name], baseline)
         files[mode.name] = files[mode.name].model_copy(update={"repeats": [compared]})
@@ -129,6 +148,8 @@ def predict(program: Program, question: Question, interrupts: Interrupts) -> Pre
         low_s=max(modes[0].run_time_s - sum(modes[0].run_time_s - one.low_s for one in ranges), 0.0),
         high_s=modes[0].run_time_s + sum(one.high_s - modes[0].run_time_s for one in ranges),
         uncertainty=ranges,
+        tolerance=tolerance,
+        checks=borne,
         not_modelled=_not_modelled(program, question, described),
         remarks=[*program.remarks, *job.remarks],
     )

@@ -49,6 +49,7 @@ class PredictionRequest:
     out: Path | None = None
     label: str | None = None
     workers: int | None = None
+    tolerance: bool = False
     hz: float | None = None
     command: Sequence[str] = ("lull", "predict")
 
@@ -65,6 +66,8 @@ def answer(asked: PredictionRequest) -> tuple[Prediction, Path]:
         fix = "add [topology] and [network] to it, or name another with --on"
         raise UsageError(f"predict on {asked.on}", "its file does not describe the machine's network", fix)
     modes = modes_named(asked.power)
+    if asked.tolerance and asked.most_slowdown <= 0:
+        raise UsageError("predict with --tolerance", "--slowdown is 0", "accept some slowdown, e.g. --slowdown 1")
     check_links(machine, modes)
     settings = checked_settings()
     name = asked.label or _label(asked.what)
@@ -91,6 +94,7 @@ def answer(asked: PredictionRequest) -> tuple[Prediction, Path]:
         asked.workers or len(os.sched_getaffinity(0)),
         asked.command,
         folder,
+        asked.tolerance,
     )
     with Interrupts() as interrupts:
         return predict(program, question, interrupts), folder

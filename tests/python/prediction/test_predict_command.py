@@ -370,3 +370,30 @@ def test_a_command_that_fails_or_has_no_mpi_is_a_line(lull: Lull) -> None:
     more = lull.run("predict", "--processes", "64", "--out", "more", "--", "./app")
     assert more.returncode == 2
     assert "app is not a known launcher" in more.stderr
+
+
+# What it bears
+
+
+def test_tolerance_adds_modes_with_the_shortest_hold(tmp_path: Path, machine: Path) -> None:
+    trace = traced(tmp_path / "trace", 8)
+    power = ("deep-sleep:0Ts", "fast-wake:1Ts")
+    out = tmp_path / "with"
+    found = library.predict(trace, on=machine, placements=0, power=power, tolerance=True, slowdown=0.05, out=out).found
+    assert found.tolerance is not None and found.tolerance.slowdown == 0.05
+    names = [mode.name for mode in found.modes]
+    assert names[:3] == ["active", "deep-sleep, hold 0Ts", "fast-wake, hold 1Ts"]
+    assert [name.split(", ")[1].split()[0] for name in names[3:]] == ["shortest", "learnt", "shortest", "learnt"]
+    assert [check.what.split(":")[0] for check in found.checks] == ["cables that take longer", "bandwidth of nodes"]
+    for mode in found.modes:
+        assert (out / mode.folder / "simulation.json").exists()
+    plain = library.predict(trace, on=machine, placements=0, power=power, out=tmp_path / "without").found
+    assert plain.tolerance is None and plain.checks == []
+    assert plain.modes[0] == found.modes[0]
+
+
+def test_tolerance_needs_a_slowdown(lull: Lull, machine: Path) -> None:
+    traced(lull.folder / "trace", 4)
+    refused = lull.run("predict", "--on", str(machine), "--tolerance", "--slowdown", "0", "trace")
+    assert refused.returncode == 2
+    assert "--slowdown is 0; accept some slowdown" in refused.stderr
