@@ -29,7 +29,7 @@ CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.E
 GROUPS: Final = {
     "Measure": ("measure", "trace", "top", "sources", "doctor"),
     "Look": ("show", "list", "compare", "report", "export"),
-    "Run": ("run", "attach", "stage", "join", "hosts", "apps"),
+    "Run": ("run", "wait", "stage", "join", "hosts", "apps"),
     "Model": ("calibrate", "advise", "predict", "simulate", "topology"),
     "Experiment": ("study",),
     "Every job of a site": ("jobs", "collect", "ship"),
@@ -39,7 +39,7 @@ FOLDERS: Final = {"Every job of a site": "site", "Set up": "setup"}
 FOLDER_OF: Final = {name: folder for group, folder in FOLDERS.items() for name in GROUPS[group]}
 COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 LONGEST: Final = max(map(len, COMMANDS))
-PASS_ON: Final = frozenset(("measure", "trace record", "run", "attach", "stage", "hosts"))  # a program's exit code
+PASS_ON: Final = frozenset(("measure", "trace record", "run", "wait", "stage", "hosts"))  # a program's exit code
 
 
 class LazyGroup(click.Group):

@@ -10,7 +10,7 @@ namespace lull::settings_of {
 
 inline constexpr std::array wait{
     setting{"LULL_WAIT", setting_type::choice, "interrupt", wait::wait_policy_choices,
-            "How PEs wait, and the ranks of an MPI program under lull attach: poll spins until the data has arrived; "
+            "How PEs wait, and the ranks of an MPI program under lull wait: poll spins until the data has arrived; "
             "interrupt spins for about the cost of a wake-up and then sleeps; +dvfs also lowers the core's frequency "
             "while waiting; adaptive sleeps until shortly before the predicted end."},
     setting{"LULL_WAIT_THRESHOLD", setting_type::size, "16K", "",

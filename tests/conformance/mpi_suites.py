@@ -55,7 +55,7 @@ LIBRARIES = [Library("openmpi", left_out=SPAWNING)] + [
 ]
 TOOLS = {
     "trace": ("trace", "--out", "{folder}/trace", "--"),
-    "attach": ("attach", "--wait", "interrupt", "--"),
+    "wait": ("wait", "interrupt", "--"),
     "stage": ("stage", "--approach", "time-partitioning", "--"),
 }
 
@@ -194,7 +194,7 @@ def main() -> int:
     """Compare the runs of each library."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--library", default="", help="only libraries whose names match")
-    parser.add_argument("--tool", default="", help="only tools whose names match: trace, attach, stage")
+    parser.add_argument("--tool", default="", help="only tools whose names match: trace, wait, stage")
     parser.add_argument("--tests", default="", help="only modules of tests whose names match")
     parser.add_argument("--ranks", type=int, default=2, help="ranks of each run (default: %(default)s)")
     parser.add_argument("--folder", type=Path, default=TOP / "build" / "mpi-conformance")

@@ -56,6 +56,7 @@ class Alternative(AccountTable):
     joules: Band | None  # change of a run's energy; None: unknown
     set: dict[str, str] = {}  # settings
     options: dict[str, str] = {}  # options of the command that get another value
+    arguments: dict[str, str] = {}  # first arguments of verbs of lull in the command that get another value, by verb
     lines: list[str] = []  # lines for the user to set or call
     terms: list[str] = []  # terms of the prediction, in words
     verdict: str = ""  # better, no better, unsure, too slow

@@ -73,7 +73,7 @@ def polling_words(advice: Advice) -> list[str]:
     return [
         f"the program polls: {one.function} in {one.site}, {one.calls:.0f} calls, {si(one.seconds, 's')}, "
         f"{100 * one.share:.0f} % of the ranks' CPU time; where the loop does nothing else, {one.instead} can sleep "
-        "under lull attach --wait; what that saves is not predicted"
+        "under lull wait; what that saves is not predicted"
         for one in advice.polling
     ]
 

@@ -90,7 +90,7 @@ def label_of(one: Alternative) -> str:
 
 
 def variant_of(one: Alternative, words: Sequence[str]) -> Variant | None:
-    """The variant of the command for an alternative; None if the command lacks the option to change."""
+    """The variant of the command for an alternative; None if the command lacks the word to change."""
     if one.set:
         return Variant(words, one.set)
     changed = list(words)
@@ -100,7 +100,14 @@ def variant_of(one: Alternative, words: Sequence[str]) -> Variant | None:
             changed[place] = f"{option}={one.options[option]}"
         elif option in one.options and place + 1 < len(words):
             changed[place + 1] = one.options[option]
+        elif word in one.arguments and place and Path(words[place - 1]).name == "lull":
+            changed[_next_argument(words, place)] = one.arguments[word]
     return Variant(changed) if changed != list(words) else None
+
+
+def _next_argument(words: Sequence[str], verb: int) -> int:
+    """The place of the first word after that at `verb` that is no option, or of the verb if there is none."""
+    return next((place for place in range(verb + 1, len(words)) if not words[place].startswith("-")), verb)
 
 
 def outcome_of(one: Alternative, advice: Advice, present: Sequence[Repeat], other: Sequence[Repeat]) -> Outcome:

@@ -90,8 +90,8 @@ def wait_policies(facts: Facts, machine: Machine) -> list[Alternative] | Unpredi
                 seconds=seconds,
                 joules=joules if watts else None,
                 set={} if of_mpi else {"LULL_WAIT": policy},
-                options={"--wait": policy} if of_mpi else {},
-                lines=[f"lull attach --wait {policy} -- CMD" if of_mpi else f"export LULL_WAIT={policy}"],
+                arguments={"wait": policy} if of_mpi else {},
+                lines=[f"lull wait {policy} -- CMD" if of_mpi else f"export LULL_WAIT={policy}"],
                 terms=terms,
             )
         )
@@ -106,7 +106,7 @@ def _obstacle(facts: Facts, seen: TypicalWaiting, known: Mapping[str, object]) -
     """Why other policies cannot be predicted, or None."""
     in_turn = "lull measure --interleave: the program under LULL_WAIT=poll and LULL_WAIT=interrupt in turn"
     if _is_of_mpi(seen):
-        in_turn = "lull measure --interleave: lull attach -- CMD with --wait poll and --wait adaptive in turn"
+        in_turn = "lull measure --interleave: lull wait poll -- CMD and lull wait adaptive -- CMD in turn"
     rows = (
         (not known, "the machine file has no wake-ups", "lull calibrate"),
         (

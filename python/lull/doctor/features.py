@@ -23,7 +23,7 @@ def look(machine: Machine) -> list[Finding]:
         Finding("lull " + ", ".join(ALWAYS), "works", "need nothing more; see Energy for what is measured"),
         _run(machine),
         _mpi(machine, "lull trace", "OTF2", _core.HAS_OTF2, "otf2-headers"),
-        _mpi(machine, "lull attach", "", True, ""),
+        _mpi(machine, "lull wait", "", True, ""),
         _stage(machine),
         _hosts(machine),
     ]

@@ -47,7 +47,7 @@ class WaitSetting:
     measured: bool = True  # the effect contains figures of SOURCE
 
 
-_UNSET = "unset it, and let ranks sleep with lull attach --wait"
+_UNSET = "unset it, and let ranks sleep with lull wait"
 SETTINGS = (
     WaitSetting(
         "OMPI_MCA_mpi_yield_when_idle",
@@ -97,14 +97,14 @@ SETTINGS = (
         "works",
         "with I_MPI_THREAD_SLEEP=100, ranks that wait for milliseconds use 0.73 times the CPU time in the same time; "
         "where waits are 50 to 100 µs, the program takes 1.16 to 1.35 times as long; a ping-pong of 8 bytes takes 1.1 "
-        "times as long; lull attach --wait then changes nothing",
+        "times as long; lull wait then changes nothing",
     ),
     WaitSetting(
         "I_MPI_THREAD_YIELD",
         (INTEL,),
         lambda value: value in ("0", "1"),
         "limited",
-        "Lull does not see the waiting loop, so ranks poll also under lull attach --wait",
+        "Lull does not see the waiting loop, so ranks poll also under lull wait",
         "unset it, or set it to 2",
         measured=False,
     ),
@@ -188,14 +188,14 @@ def waiting_of(machine: Machine, launcher: Path, said: str) -> list[Finding]:
     """How ranks of this launcher wait: by Lull's policies, and by the library's settings in this environment."""
     library = library_of(said)
     if library is None:
-        return [Finding("waiting", "limited", "Lull does not know the library of mpirun", "lull attach says why not")]
+        return [Finding("waiting", "limited", "Lull does not know the library of mpirun", "lull wait says why not")]
     return [_by_policy(library), *_settings(machine, launcher, library)]
 
 
 def _by_policy(library: Library) -> Finding:
     for name, first, words in _WAITS:
         if name == library.name and library.version >= first:
-            return Finding("waiting", "works", f"{library.words}: {words} (lull attach --wait)")
+            return Finding("waiting", "works", f"{library.words}: {words} (lull wait)")
     return Finding("waiting", "missing", f"{library.words}: Lull does not know its waiting loop", "a newer version")
 
 

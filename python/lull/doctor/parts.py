@@ -16,7 +16,7 @@ from lull.doctor.finding import Finding, Machine
 LIBRARIES = {
     "liblull-shmem.so": "OpenSHMEM programs",
     "liblull-meter.so": "programs that mark regions",
-    "liblull-mpi.so": "lull trace, attach and stage",
+    "liblull-mpi.so": "lull trace, wait and stage",
     "liblull-shmem-trace.so": "lull trace of OpenSHMEM programs",
     "liblull-hdf5.so": "lull stage",
     "liblull-stage-programs.so": "lull stage",

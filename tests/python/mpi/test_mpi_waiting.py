@@ -48,9 +48,9 @@ def mpirun(ranks: int, *command: object) -> list[str]:
 
 
 def attached(job: Lull, policy: str | None, words: list[str], **env: str) -> subprocess.CompletedProcess[str]:
-    """The result of the command under `lull attach`, or without Lull."""
+    """The result of the command under `lull wait`, or without Lull."""
     return subprocess.run(
-        words if policy is None else job.argv("attach", "--wait", policy, "--", *words),
+        words if policy is None else job.argv("wait", policy, "--", *words),
         cwd=job.folder,
         env={**job.environment(), **env},
         capture_output=True,
@@ -61,7 +61,7 @@ def attached(job: Lull, policy: str | None, words: list[str], **env: str) -> sub
 
 
 def run(job: Lull, policy: str | None, ranks: int, *command: object, **env: str) -> subprocess.CompletedProcess[str]:
-    """The result of so many ranks of the command under `lull attach`, or without Lull."""
+    """The result of so many ranks of the command under `lull wait`, or without Lull."""
     return attached(job, policy, mpirun(ranks, *command), **env)
 
 
@@ -143,7 +143,7 @@ def test_where_a_program_asks_again_and_again_is_in_the_statistics(job: Lull, po
 
 
 def test_what_it_cost_is_in_the_record_of_a_measurement(job: Lull, programs: Path) -> None:
-    command = ["lull", "attach", "--wait", "adaptive", "--stats", "--", *mpirun(2, programs / "mpi_results")]
+    command = ["lull", "wait", "adaptive", "--stats", "--", *mpirun(2, programs / "mpi_results")]
     command[:1] = job.argv()
     done = job.run("measure", "--runs", "1", "--warmup", "0", "--out", "rec", "--", *command)
     assert done.returncode == 0, done.stderr
@@ -180,7 +180,7 @@ def test_threads_wake_each_other(job: Lull, programs: Path, policy: str, ranks: 
 def waiting_ranks(job: Lull, programs: Path, policy: str, how: str, **env: str) -> subprocess.Popen[str]:
     """A job whose ranks sleep, except the last."""
     started = subprocess.Popen(
-        job.argv("attach", "--wait", policy, "--", *mpirun(3, programs / "mpi_waits", how)),
+        job.argv("wait", policy, "--", *mpirun(3, programs / "mpi_waits", how)),
         cwd=job.folder,
         env={**job.environment(), **env},
         stdout=subprocess.PIPE,
@@ -242,9 +242,7 @@ def test_where_nothing_tells_of_messages_the_library_waits_and_a_line_says_so(jo
 
 
 def test_without_shared_memory_the_library_waits_and_a_line_says_so(job: Lull, programs: Path) -> None:
-    words = job.argv(
-        "attach", "--wait", "interrupt", "--stats", "--", *mpirun(2, programs / "mpi_waits", "long", "0.1")
-    )
+    words = job.argv("wait", "interrupt", "--stats", "--", *mpirun(2, programs / "mpi_waits", "long", "0.1"))
     full = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=64K tmpfs /dev/shm && "$@"', "sh"]
     done = subprocess.run(
         [*full, *words],
@@ -263,18 +261,23 @@ def test_without_shared_memory_the_library_waits_and_a_line_says_so(job: Lull, p
 
 
 def test_a_policy_that_is_none_is_refused(lull: Lull) -> None:
-    done = lull.run("attach", "--wait", "sleepy", "--", "true")
+    done = lull.run("wait", "sleepy", "--", "true")
     assert done.returncode == 125
     assert all(policy in done.stderr for policy in policies())
 
 
 def test_a_command_that_is_not_there_has_the_code_of_a_shell(lull: Lull) -> None:
-    done = lull.run("attach", "--wait", "adaptive", "--", "no-such-command")
+    done = lull.run("wait", "adaptive", "--", "no-such-command")
     assert done.returncode == 127
 
 
 def test_the_command_takes_the_place_of_lull(lull: Lull) -> None:
-    done = lull.cold.run("attach", "--wait", "interrupt", "--", "sh", "-c", "echo $LULL_WAIT $LULL_STATS; exit 9")
+    done = lull.cold.run("wait", "interrupt", "--", "sh", "-c", "echo $LULL_WAIT $LULL_STATS; exit 9")
     assert done.returncode == 9
     assert done.stdout.split() == ["interrupt"]
-    assert lull.cold.run("attach", "--wait", "poll", "--stats", "--", "sh", "-c", "echo $LULL_STATS").stdout == "1\n"
+
+
+@pytest.mark.parametrize("words", [["poll", "--stats", "--"], ["--stats", "poll", "--"], ["--stats", "poll"]])
+def test_options_precede_or_follow_the_policy(lull: Lull, words: list[str]) -> None:
+    done = lull.cold.run("wait", *words, "sh", "-c", "echo $LULL_WAIT $LULL_STATS $1", "sh", "--stats")
+    assert done.stdout == "poll 1 --stats\n"

@@ -157,7 +157,7 @@ def started(job: Lull, policy: str | None, words: list[str]) -> Iterator[subproc
     """A job of three ranks; all but the last wait."""
     for left in job.folder.glob("waits.*"):
         left.unlink()
-    argv = words if policy is None else job.argv("attach", "--wait", policy, "--", *words)
+    argv = words if policy is None else job.argv("wait", policy, "--", *words)
     with subprocess.Popen(
         argv,
         cwd=job.folder,
