@@ -4,8 +4,8 @@ An event is an enter, a leave or a message; a call that sends has three. ns_per_
 thread, including its two readings of the clock and the kernel's work for its files. The ratios compare runs with and
 without recording in turn, in several rounds, each rank on its own core; those of folded_over_written compare both forms
 of records, in turn, too. Writing is the conversion of recorded files to
-OTF2; reading is all of `lull trace info` except its tables; both in events per second of time. Prints one line of JSON:
-medians, and in `spread` the minimum and maximum of figures with several rounds; figures.toml describes them.
+OTF2; reading is all of `lull archive info` except its tables; both in events per second of time. Prints one line of
+JSON: medians, and in `spread` the minimum and maximum of figures with several rounds; figures.toml describes them.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def with_verbs(name: str, command: click.Command | None) -> list[tuple[str, clic
     assert command is not None
     if not isinstance(command, click.Group):
         return [(name, command)]
-    verbs = [(f"{name} {verb}", one) for verb, one in command.commands.items() if not one.hidden]
+    verbs = [(f"{name} {verb}", one) for verb, one in command.commands.items()]
     return [(name, command), *verbs]
 
 
@@ -81,10 +81,9 @@ def command_line() -> str:
     named = [(name, group.get_command(click.Context(group, info_name="lull"), name)) for name in lull_cli.COMMANDS]
     for name, command in (one for of in named for one in with_verbs(*of)):
         context = click.Context(command, info_name=f"lull {name}", parent=None)
-        hidden = [one for one in command.commands.values() if one.hidden] if isinstance(command, click.Group) else []
         options = [
             (f"`{made[0]}`", made[1])
-            for parameter in [command, *hidden][-1].get_params(context)  # the hidden one is the default
+            for parameter in command.get_params(context)
             if isinstance(parameter, click.Option) and (made := parameter.get_help_record(context))
         ]
         usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])

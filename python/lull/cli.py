@@ -28,9 +28,9 @@ CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.E
 # listed.
 GROUPS: Final = {
     "Measure": ("measure", "trace", "top", "sources", "doctor"),
-    "Look": ("show", "list", "compare", "report", "export"),
+    "Look": ("show", "list", "compare", "report", "archive", "export"),
     "Run": ("run", "wait", "stage", "join", "hosts", "apps"),
-    "Model": ("calibrate", "advise", "predict", "simulate", "topology"),
+    "Model": ("calibrate", "advise", "predict", "approaches", "simulate", "topology"),
     "Experiment": ("study",),
     "Every job of a site": ("jobs", "collect", "ship"),
     "Set up": ("settings", "schema", "record", "completion"),
@@ -39,7 +39,7 @@ FOLDERS: Final = {"Every job of a site": "site", "Set up": "setup"}
 FOLDER_OF: Final = {name: folder for group, folder in FOLDERS.items() for name in GROUPS[group]}
 COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 LONGEST: Final = max(map(len, COMMANDS))
-PASS_ON: Final = frozenset(("measure", "trace record", "run", "wait", "stage", "hosts"))  # a program's exit code
+PASS_ON: Final = frozenset(("measure", "trace", "run", "wait", "stage", "hosts"))  # a program's exit code
 
 
 class LazyGroup(click.Group):
@@ -139,10 +139,7 @@ def main() -> NoReturn:
 
 def own_code(code: int) -> int:
     """The exit code with which the present command fails itself: `code`, or OWN_FAILURE if it passes on a program's."""
-    words = [word for word in sys.argv[1:3] if not word.startswith("-")]
-    verb = words[0] if words else ""
-    if verb == "trace" and words[1:] not in (["info"], ["convert"], ["merge"]):
-        verb = "trace record"
+    verb = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     return OWN_FAILURE if code in (1, 2) and verb in PASS_ON else code
 
 

@@ -1,4 +1,4 @@
-"""Advice on the approach to write output: the model of `lull advise output`, with the figures of the run."""
+"""Advice on the approach to write output: the model of `lull approaches`, with the figures of the run."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import click
 
 from lull.base.errors import LullError
 from lull.present.forms import format_option, show_result
+from lull.present.messages import say
 
 
 @click.command(short_help="Show a record, simulation, prediction or trace.")
@@ -20,6 +21,8 @@ def show(folder: Path | None, form: str) -> None:
     """
     from lull.library.listing import RESULTS, results_below
     from lull.library.loading import load
+    from lull.library.recorded import Recorded
+    from lull.trace.convert import is_trace
 
     if folder is None:
         found = results_below(RESULTS) if RESULTS.is_dir() else []
@@ -28,3 +31,5 @@ def show(folder: Path | None, form: str) -> None:
         folder = Path(found[0].folder)
     result = load(folder)
     show_result(form, result.describe, result.as_json)
+    if isinstance(result, Recorded) and is_trace(folder):
+        say(f"lull archive info {folder} shows the messages of this run")

@@ -1,4 +1,4 @@
-"""A trace in Python: the analysis of an OTF2 archive, as in `lull trace info`."""
+"""A trace in Python: the analysis of an OTF2 archive, as in `lull archive info`."""
 
 from __future__ import annotations
 

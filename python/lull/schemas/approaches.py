@@ -1,4 +1,4 @@
-"""The output of `lull advise output`: the approaches to write a simulation's output, with their predicted costs."""
+"""The output of `lull approaches`: the approaches to write a simulation's output, with their predicted costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The analysis of a trace as data, which `lull trace info --format json` prints.
+"""The analysis of a trace as data, which `lull archive info --format json` prints.
 
 Times are split by the activity of a process; the head of `src/trace/analysis.hpp` describes how.
 """
@@ -132,7 +132,7 @@ class Faults(Model):
 
 
 class TraceAccount(Model):
-    """The content of `lull trace info`."""
+    """The content of `lull archive info`."""
 
     seconds: float  # from the first event to the last
     events: int  # number of events

@@ -70,7 +70,7 @@ def record_trace(asked: Recording) -> int:
             return error.exit_code
         except LullError:
             if any((folder / convert.RAW).iterdir()):
-                say(f"the recordings so far are kept; lull trace convert {asked.folder} makes an archive of them")
+                say(f"the recordings so far are kept; lull archive convert {asked.folder} makes an archive of them")
             raise
         _write_record(folder, command, meter, measured, asked)
         convert.leave_energy(folder, record.this_host().node, meter.channels, measured.samples, measured.begin_ns)

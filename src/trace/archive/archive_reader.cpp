@@ -307,7 +307,7 @@ fs::path find_anchor(const fs::path& path) {
   if (found.empty()) {
     const bool raw = fs::is_directory(path / "raw", failed);
     throw error(action, "it contains no .otf2 file",
-                raw ? "create one from the records with lull trace convert" : "name the folder of a trace");
+                raw ? "create one from the records with lull archive convert" : "name the folder of a trace");
   }
   if (found.size() > 1) throw error(action, "it contains several .otf2 files", "name one of them");
   return found.front();

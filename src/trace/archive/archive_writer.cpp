@@ -294,7 +294,7 @@ class converter {
     const std::scoped_lock lock(lock_);
     done_ += more;
     if (failed_ || (progress_ && !progress_(done_, std::max(expected_, done_))))
-      throw error("convert the records", "it was interrupted", "convert them later with lull trace convert");
+      throw error("convert the records", "it was interrupted", "convert them later with lull archive convert");
   }
 
   joined& all_;

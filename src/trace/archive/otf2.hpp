@@ -13,7 +13,7 @@ void quiet_otf2();
 
 // The fix for errors of writing: the processes' records are kept.
 inline constexpr const char* make_room =
-    "make room on that disk and run lull trace convert with the folder, which still contains the records";
+    "make room on that disk and run lull archive convert with the folder, which still contains the records";
 
 inline void check_otf2(OTF2_ErrorCode code, const std::string& action, const std::string& fix = {}) {
   if (code != OTF2_SUCCESS) failed_otf2(action, fix);

@@ -45,7 +45,7 @@ class mapped_file {
 
  private:
   [[noreturn]] static void failed(const fs::path& path) {
-    throw error("read " + path.string(), describe_errno(errno), "name a trace that lull trace merge has made");
+    throw error("read " + path.string(), describe_errno(errno), "name a trace that lull archive merge has made");
   }
   void* at_ = nullptr;
   std::size_t bytes_ = 0;
@@ -81,7 +81,7 @@ class merged_reader {
     file_header header;
     if (all.size() >= sizeof header) std::memcpy(&header, all.data(), sizeof header);
     if (all.size() < sizeof header || header.magic != merged_magic)
-      throw error("read " + path.string(), "it is no merged trace", "name a file that lull trace merge has made");
+      throw error("read " + path.string(), "it is no merged trace", "name a file that lull archive merge has made");
     if (header.version != merged_version)
       throw error("read " + path.string(), fmt::format("its version is {}", header.version),
                   "read it with the version of Lull that made it");

@@ -9,7 +9,7 @@ from conftest import Lull
 
 
 def advice(lull: Lull, *words: str) -> dict[str, Any]:
-    done = lull.run("advise", "output", *words, "--format", "json")
+    done = lull.run("approaches", *words, "--format", "json")
     assert done.returncode == 0, done.stderr
     data: dict[str, Any] = json.loads(done.stdout)
     return data
@@ -46,6 +46,6 @@ def test_the_second_site_is_as_published(lull: Lull) -> None:
 
 
 def test_the_site_is_shown_beside_the_paper(lull: Lull) -> None:
-    done = lull.run("advise", "output", "nancy")
+    done = lull.run("approaches", "nancy")
     assert done.returncode == 0, done.stderr
     assert "not so" in done.stdout and "CPU use %, every" in done.stdout

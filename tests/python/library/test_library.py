@@ -260,7 +260,7 @@ def test_a_simulation_is_repeated_from_its_description() -> None:
 @pytest.mark.skipif(not _core.HAS_OTF2, reason="built without OTF2")
 def test_a_trace_is_loaded(lull: Lull) -> None:
     leave(lull.folder / "t", ring(4))
-    assert lull.run("trace", "convert", "t").returncode == 0
+    assert lull.run("archive", "convert", "t").returncode == 0
     found = api.load(lull.folder / "t")
     assert isinstance(found, Traced)
     assert list(found.to_pandas().sent_messages) == [50] * 4 and len(found.pairs()) == 4

@@ -334,7 +334,7 @@ def test_lull_trace_info_says_what_an_independent_tool_counts(mpi: MpiLibrary, b
     counting = replace(lull, env={**ENVIRONMENT, "MPI_COUNT": str(lull.folder / "count")})
     done = counting.run("trace", "--out", "run", "--", *mpi.start(4, traffic, "40"))
     assert done.returncode == 0, done.stderr
-    said = json.loads(lull.run("trace", "info", "run", "--format", "json").stdout)
+    said = json.loads(lull.run("archive", "info", "run", "--format", "json").stdout)
     counts = [
         dict(zip(COUNTED, map(int, (lull.folder / f"count.{rank}").read_text().split()), strict=True))
         for rank in range(4)

@@ -1,4 +1,4 @@
-"""GOAL: files that `lull simulate` runs, and recorded programs that `lull trace convert` writes as GOAL."""
+"""GOAL: files that `lull simulate` runs, and recorded programs that `lull archive convert` writes as GOAL."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_mistakes_name_the_file_and_its_line(tmp_path: Path, lull: Lull) -> None
 def as_goal(lull: Lull, archive: str) -> str:
     """The path of the archive's program as GOAL."""
     target = f"{archive}.goal"
-    done = lull.run("trace", "convert", archive, "--goal", target)
+    done = lull.run("archive", "convert", archive, "--goal", target)
     assert done.returncode == 0, done.stderr
     assert "GOAL of" in done.stderr
     return str(lull.folder / target)
@@ -138,7 +138,7 @@ def test_recordings_become_an_archive_and_goal_by_one_command(lull: Lull) -> Non
     for job in ({}, {"per_node": 2}, {"compute_scale": 0}, {"compute_scale": 0, "repeats": 3}):
         same_time(str(lull.folder / "t"), goal, **job)
     text = (lull.folder / "t.goal").read_text()
-    taken = lull.run("trace", "convert", "t", "--goal", "t.goal")
+    taken = lull.run("archive", "convert", "t", "--goal", "t.goal")
     assert taken.returncode != 0
     assert "t.goal exists already; name another file" in taken.stderr
     assert (lull.folder / "t.goal").read_text() == text
@@ -168,7 +168,7 @@ def test_one_sided_programs_are_refused_and_nothing_is_written(lull: Lull, mpi: 
     program = mpi.compiled("every_message.c", lull.folder)
     done = replace(lull, env=ENVIRONMENT).run("trace", "-q", "--out", "t", *mpi.start(2, program, "2"))
     assert done.returncode == 0, done.stderr
-    refused = lull.run("trace", "convert", "t", "--goal", "t.goal")
+    refused = lull.run("archive", "convert", "t", "--goal", "t.goal")
     assert refused.returncode != 0
     assert "puts, gets or changes data of other processes; GOAL has only messages" in refused.stderr
     assert not list(lull.folder.glob("t.goal*"))

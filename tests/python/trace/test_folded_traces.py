@@ -108,7 +108,7 @@ def test_sums_of_a_folded_run_are_those_that_the_program_counts(folding: Lull, m
     done = replace(folding, env=ENVIRONMENT).run("trace", "-q", "--folded", "--keep-raw", "--out", "t", *words)
     assert done.returncode == 0, done.stderr
     messages, size, _ = map(int, done.stdout.split())
-    content = json.loads(folding.run("trace", "info", "--format", "json", "t").stdout)
+    content = json.loads(folding.run("archive", "info", "--format", "json", "t").stdout)
     assert (content["messages"], content["message_bytes"]) == (messages, size)
     assert sum(process["received_messages"] for process in content["processes"]) == messages
     assert sum(process["received_bytes"] for process in content["processes"]) == size
@@ -122,7 +122,7 @@ def test_threads_of_a_folded_run_complete_each_other_s_requests(folding: Lull, m
     words = mpi.start(2, built / f"completed_elsewhere.{mpi.name}", "2000")
     done = folding.run("trace", "-q", "--out", "t", *words)
     assert done.returncode == 0, done.stderr
-    content = json.loads(folding.run("trace", "info", "--format", "json", "t").stdout)
+    content = json.loads(folding.run("archive", "info", "--format", "json", "t").stdout)
     assert sum(process["received_messages"] for process in content["processes"]) == 2 * 2000 * 4
     assert all(value == 0 for value in content["faults"].values())
 
@@ -138,7 +138,7 @@ def test_a_folded_job_that_ends_in_the_middle_leaves_a_whole_archive(
     text = printed(folding.folder / "t")
     assert text.count("MPI_ALLREDUCE") or text.count('"MPI_Allreduce"')
     merged = folding.folder / "merged.lulltrace"
-    assert folding.run("trace", "merge", "--out", str(merged), "t").returncode == 0
+    assert folding.run("archive", "merge", "--out", str(merged), "t").returncode == 0
     assert analyse(merged).account == analyse(folding.folder / "t").account
 
 
@@ -156,7 +156,7 @@ def test_damaged_folded_records_are_kept_as_far_as_they_can_be_read(lull: Lull) 
     content = bytearray(path.read_bytes())
     content[32 + 10] ^= 0xFF  # in the structure, the first chunk
     path.write_bytes(content)
-    done = lull.run("trace", "convert", "t")
+    done = lull.run("archive", "convert", "t")
     assert (done.returncode, done.stdout) == (0, "")
     assert "lull: rank 0: its folded records are damaged; what came before is kept\n" in done.stderr
     printed(lull.folder / "t")
@@ -165,7 +165,7 @@ def test_damaged_folded_records_are_kept_as_far_as_they_can_be_read(lull: Lull) 
 def test_a_folded_file_that_is_cut_off_is_left_out_and_named(lull: Lull) -> None:
     path = folded_ring(lull.folder / "t")
     path.write_bytes(path.read_bytes()[:-20])
-    done = lull.run("trace", "convert", "t")
+    done = lull.run("archive", "convert", "t")
     assert done.returncode == 0
     assert f"{path.name} is damaged or truncated, and is left out" in done.stderr
     printed(lull.folder / "t")

@@ -33,8 +33,8 @@ def merged(lull: Lull) -> Path:
     """The merged trace of six ranks in a ring, whose archive is in `plain`."""
     leave(lull.folder / "t", ring(6))
     shutil.copytree(lull.folder / "t", lull.folder / "plain")
-    assert lull.run("trace", "convert", "plain").returncode == 0
-    done = lull.run("trace", "merge", "t")
+    assert lull.run("archive", "convert", "plain").returncode == 0
+    done = lull.run("archive", "merge", "t")
     assert (done.returncode, done.stdout) == (0, "")
     assert "merged trace of 6 logs with" in done.stderr
     return lull.folder / "t" / "traces.lulltrace"
@@ -43,7 +43,7 @@ def merged(lull: Lull) -> Path:
 def test_the_archive_of_a_merged_trace_is_that_of_its_recordings(lull: Lull, merged: Path) -> None:
     assert not (lull.folder / "t" / "raw").exists()
     for named in ("t", "t/traces.lulltrace"):
-        done = lull.run("trace", "convert", named)
+        done = lull.run("archive", "convert", named)
         assert (done.returncode, done.stdout) == (0, "")
         assert text_of(lull.folder / "t") == text_of(lull.folder / "plain")
         assert merged.exists()
@@ -57,7 +57,7 @@ def test_ranks_that_differ_by_their_neighbours_are_one_class(merged: Path) -> No
 
 def test_the_file_may_lie_elsewhere_and_recordings_be_kept(lull: Lull) -> None:
     leave(lull.folder / "t", ring(2))
-    done = lull.run("trace", "merge", "--keep-raw", "--out", "jobs.lulltrace", "t")
+    done = lull.run("archive", "merge", "--keep-raw", "--out", "jobs.lulltrace", "t")
     assert done.returncode == 0
     assert (lull.folder / "jobs.lulltrace").exists() and (lull.folder / "t" / "raw").is_dir()
     assert sorted(path.name for path in lull.folder.iterdir() if path.name.startswith(".job")) == []
@@ -65,8 +65,8 @@ def test_the_file_may_lie_elsewhere_and_recordings_be_kept(lull: Lull) -> None:
 
 def test_a_killed_rank_is_merged_up_to_its_last_call(lull: Lull) -> None:
     leave(lull.folder / "t", ring(4, killed=[2]))
-    assert lull.run("trace", "merge", "t").returncode == 0
-    done = lull.run("trace", "convert", "t")
+    assert lull.run("archive", "merge", "t").returncode == 0
+    done = lull.run("archive", "convert", "t")
     assert "rank 2 was killed; the trace contains it up to the last call that ended" in done.stderr
 
 
@@ -79,7 +79,7 @@ def test_damaged_chunks_cost_only_the_ranks_that_they_are_of(lull: Lull, merged:
         broken = bytearray(whole)
         broken[at + size // 2] ^= 0x10
         merged.write_bytes(broken)
-        done = lull.run("trace", "convert", "t")
+        done = lull.run("archive", "convert", "t")
         assert done.returncode == 0, done.stderr
         named = "has left no records" if what == RECORDING else "its calls are damaged in traces.lulltrace"
         assert f"rank {number % 6}" in done.stderr and named in done.stderr
@@ -92,7 +92,7 @@ def test_a_damaged_header_hides_one_chunk(lull: Lull, merged: Path) -> None:
     broken = bytearray(whole)
     broken[second - CHUNK_HEADER_BYTES + 8] ^= 0xFF
     merged.write_bytes(broken)
-    done = lull.run("trace", "convert", "t")
+    done = lull.run("archive", "convert", "t")
     assert done.returncode == 0
     assert "rank 1 has left no records" in done.stderr
 
@@ -101,12 +101,12 @@ def test_a_file_that_is_cut_off_gives_the_ranks_that_are_whole(lull: Lull, merge
     whole = merged.read_bytes()
     *_, last = [at for what, at, _ in chunks_of(whole) if what == TIMES]
     merged.write_bytes(whole[: last + 3])
-    done = lull.run("trace", "convert", "t")
+    done = lull.run("archive", "convert", "t")
     assert done.returncode == 0
     assert "rank 5: its calls are damaged in traces.lulltrace, and are left out" in done.stderr
     for length in (0, 5, 20, 60):
         merged.write_bytes(whole[:length])
-        done = lull.run("trace", "convert", "t")
+        done = lull.run("archive", "convert", "t")
         assert done.returncode == 1
         assert len(done.stderr.splitlines()) == 1 and "traces.lulltrace" in done.stderr
 
@@ -121,7 +121,7 @@ def test_a_file_that_is_cut_off_gives_the_ranks_that_are_whole(lull: Lull, merge
 )
 def test_what_cannot_be_merged_is_one_line(lull: Lull, arguments: list[str], found: str) -> None:
     leave(lull.folder / "t", ring(2))
-    done = lull.run("trace", "merge", *arguments)
+    done = lull.run("archive", "merge", *arguments)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1 and found in done.stderr
     assert (lull.folder / "t" / "raw").is_dir()
@@ -129,16 +129,16 @@ def test_what_cannot_be_merged_is_one_line(lull: Lull, arguments: list[str], fou
 
 def test_a_trace_is_merged_once(lull: Lull, merged: Path) -> None:
     before = merged.read_bytes()
-    done = lull.run("trace", "merge", "t")
+    done = lull.run("archive", "merge", "t")
     assert done.returncode == 1
     assert "it is merged already" in done.stderr
     assert merged.read_bytes() == before
 
 
 def test_readers_take_a_merged_trace_as_they_take_its_archive(lull: Lull, merged: Path) -> None:
-    expected = lull.run("trace", "info", "--format", "json", "plain")
+    expected = lull.run("archive", "info", "--format", "json", "plain")
     for named in ("t", "t/traces.lulltrace"):
-        done = lull.run("trace", "info", "--format", "json", named)
+        done = lull.run("archive", "info", "--format", "json", named)
         assert (done.returncode, done.stderr, done.stdout) == (0, "", expected.stdout)
     assert not list(merged.parent.glob("*.otf2"))
     network = '[topology]\npreset = "fat-tree-4608"\n[[jobs]]\nname = "app"\ntrace = "{}"\n'
@@ -156,7 +156,7 @@ def test_readers_say_what_is_missing(lull: Lull, merged: Path) -> None:
     whole = merged.read_bytes()
     *_, last = [at for what, at, _ in chunks_of(whole) if what == TIMES]
     merged.write_bytes(whole[: last + 3])
-    done = lull.run("trace", "info", "t")
+    done = lull.run("archive", "info", "t")
     assert done.returncode == 0
     assert "rank 5: its calls are damaged in traces.lulltrace, and are left out" in done.stderr
     assert "6 processes on" in done.stdout

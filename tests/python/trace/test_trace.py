@@ -35,7 +35,7 @@ def printed(folder: Path) -> str:
 
 def test_records_become_an_archive_that_otf2_print_reads(lull: Lull) -> None:
     folder = leave(lull.folder / "t", ring(4))
-    done = lull.run("trace", "convert", "t")
+    done = lull.run("archive", "convert", "t")
     assert done.returncode == 0, done.stderr
     assert "trace of 4 processes" in done.stderr
     assert not (folder / "raw").exists()
@@ -47,14 +47,14 @@ def test_records_become_an_archive_that_otf2_print_reads(lull: Lull) -> None:
 
 def test_what_processes_wrote_stays_if_asked_for(lull: Lull) -> None:
     folder = leave(lull.folder / "t", ring(2))
-    assert lull.run("trace", "convert", "--keep-raw", "t").returncode == 0
+    assert lull.run("archive", "convert", "--keep-raw", "t").returncode == 0
     assert list((folder / "raw").glob("*.records"))
-    assert lull.run("trace", "convert", "t").returncode == 0  # once more
+    assert lull.run("archive", "convert", "t").returncode == 0  # once more
 
 
 def test_a_killed_process_is_named_and_the_archive_is_whole(lull: Lull) -> None:
     folder = leave(lull.folder / "t", ring(3, killed=[1]))
-    done = lull.run("trace", "convert", "t")
+    done = lull.run("archive", "convert", "t")
     assert done.returncode == 0
     assert "lull: rank 1 was killed; the trace contains it up to the last call that ended\n" in done.stderr
     printed(folder)
@@ -62,7 +62,7 @@ def test_a_killed_process_is_named_and_the_archive_is_whole(lull: Lull) -> None:
 
 def test_a_folder_without_records_is_one_line(lull: Lull) -> None:
     (lull.folder / "t").mkdir()
-    done = lull.run("trace", "convert", "t")
+    done = lull.run("archive", "convert", "t")
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
     assert line == (
@@ -73,7 +73,7 @@ def test_a_folder_without_records_is_one_line(lull: Lull) -> None:
 
 def test_info_says_who_talks_to_whom_and_what_time_went_on(lull: Lull) -> None:
     convert(leave(lull.folder / "t", ring(4)), keep_raw=False)
-    done = lull.run("trace", "info", "t")
+    done = lull.run("archive", "info", "t")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("4 processes on 1 node, 1.00 s, ")
     assert "200 messages of 205 kB" in done.stdout
@@ -83,7 +83,7 @@ def test_info_says_who_talks_to_whom_and_what_time_went_on(lull: Lull) -> None:
 
 def test_info_as_json_holds_every_sum(lull: Lull) -> None:
     convert(leave(lull.folder / "t", ring(4)), keep_raw=False)
-    content = json.loads(lull.run("trace", "info", "--format", "json", "t").stdout)
+    content = json.loads(lull.run("archive", "info", "--format", "json", "t").stdout)
     assert content["messages"] == sum(pair["messages"] for pair in content["pairs"]) == 200
     assert content["message_bytes"] == sum(size["bytes"] for size in content["sizes"]) == 200 * 1024
     assert {(pair["from"], pair["to"]) for pair in content["pairs"]} == {(0, 1), (1, 2), (2, 3), (3, 0)}
@@ -103,7 +103,7 @@ def test_messages_that_do_not_fit_are_said(lull: Lull) -> None:
     sender.did(SEND, SENDS, 7000, 8000, 1, 8, tag=3)
     receiver.did(RECEIVE, RECEIVES, 1000, 2000, 0, 8)
     convert(leave(lull.folder / "t", [sender, receiver]), keep_raw=False)
-    done = lull.run("trace", "info", "t")
+    done = lull.run("archive", "info", "t")
     assert "1 message received before they were sent, by up to 3.00 µs: the clocks differ" in done.stdout
     assert "1 message sent whose receive is not in the trace" in done.stdout
 
@@ -111,7 +111,7 @@ def test_messages_that_do_not_fit_are_said(lull: Lull) -> None:
 @pytest.mark.parametrize(("form", "begin"), [("svg", b"<svg "), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 def test_plots_are_files(lull: Lull, form: str, begin: bytes) -> None:
     convert(leave(lull.folder / "t", ring(4)), keep_raw=False)
-    done = lull.run("trace", "info", "t", "--plots", "p", "--plots-as", form)
+    done = lull.run("archive", "info", "t", "--plots", "p", "--plots-as", form)
     assert done.returncode == 0, done.stderr
     files = {path.stem: path for path in (lull.folder / "p").iterdir()}
     assert set(files) == {"trace-processes", "trace-time", "trace-matrix", "trace-sizes"}
@@ -146,7 +146,7 @@ def test_a_damaged_archive_is_one_line(lull: Lull) -> None:
     folder = leave(lull.folder / "t", ring(2))
     convert(folder, keep_raw=False)
     (folder / "traces.def").write_bytes(b"no definitions")
-    done = lull.run("trace", "info", "t")
+    done = lull.run("archive", "info", "t")
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
     assert line.startswith("lull: read ") and line.endswith("; check whether the archive is complete")
@@ -154,9 +154,9 @@ def test_a_damaged_archive_is_one_line(lull: Lull) -> None:
 
 def test_where_there_is_no_archive_the_line_says_what_to_do(lull: Lull) -> None:
     leave(lull.folder / "t", ring(2))
-    done = lull.run("trace", "info", "t")
+    done = lull.run("archive", "info", "t")
     assert done.returncode == 1
-    assert "create one from the records with lull trace convert" in done.stderr
+    assert "create one from the records with lull archive convert" in done.stderr
 
 
 @pytest.mark.parametrize(

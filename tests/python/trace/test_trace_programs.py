@@ -46,8 +46,9 @@ def test_sums_are_those_that_the_program_counts(tracing: Lull, mpi: MpiLibrary, 
     done = trace(tracing, mpi, built, "25")
     assert done.returncode == 0, done.stderr
     messages, size, collectives = map(int, done.stdout.split())
-    content = json.loads(tracing.run("trace", "info", "--format", "json", "t").stdout)
+    content = json.loads(tracing.run("archive", "info", "--format", "json", "t").stdout)
     assert (content["messages"], content["message_bytes"]) == (messages, size)
+    assert tracing.run("show", "t").stderr == "lull: lull archive info t shows the messages of this run\n"
     assert sum(process["received_messages"] for process in content["processes"]) == messages
     assert sum(process["received_bytes"] for process in content["processes"]) == size
     found = {one["operation"]: one["calls"] for one in content["collectives"]}
@@ -109,8 +110,8 @@ def test_ctrl_c_keeps_what_was_recorded(tracing: Lull, built: Path) -> None:
     os.kill(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == 128 + signal.SIGINT
-    assert "lull: the recordings so far are kept; lull trace convert t makes an archive of them" in said
-    assert tracing.run("trace", "convert", "t").returncode == 0
+    assert "lull: the recordings so far are kept; lull archive convert t makes an archive of them" in said
+    assert tracing.run("archive", "convert", "t").returncode == 0
     printed(tracing.folder / "t")
 
 
@@ -146,7 +147,7 @@ def test_on_a_full_disk_the_program_goes_on_and_what_was_recorded_stays(tracing:
     last = "make room on that disk" in ours[0] if ours else False
     assert ours and ("No space left on device" in ours[0] or (room == 4000 and last))
     assert not (tracing.folder / "t" / "traces.otf2").exists()
-    assert tracing.run("trace", "convert", "t").returncode == 0
+    assert tracing.run("archive", "convert", "t").returncode == 0
     printed(tracing.folder / "t")
 
 
@@ -161,7 +162,7 @@ def test_a_job_that_spawns_others_is_traced_with_what_they_say_to_each_other(
     assert (done.returncode, done.stdout) == (0, "3 together\n"), done.stderr
     [said] = [line for line in done.stderr.splitlines() if line.startswith("lull:")]
     assert said.startswith("lull: trace of 4 processes")
-    content = json.loads(tracing.run("trace", "info", "--format", "json", "t").stdout)
+    content = json.loads(tracing.run("archive", "info", "--format", "json", "t").stdout)
     assert (content["messages"], all(value == 0 for value in content["faults"].values())) == (4, True)
     printed(tracing.folder / "t")
 
@@ -182,6 +183,16 @@ def test_a_command_that_is_not_there_leaves_nothing(tracing: Lull) -> None:
     assert not (tracing.folder / "t").exists()
 
 
+def test_a_program_with_the_name_of_a_subcommand_is_traced(tracing: Lull) -> None:
+    program = tracing.folder / "info"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    path = f"{tracing.folder}:{os.environ['PATH']}"
+    done = replace(tracing, env={**ENVIRONMENT, "PATH": path}).run("trace", "-q", "--out", "t", "info")
+    assert done.returncode == 3, done.stderr
+    assert record.read(tracing.folder / "t").command == ["info"]
+
+
 def test_a_rank_of_a_launcher_is_refused(tracing: Lull) -> None:
     rank = replace(tracing, env={"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"})
     done = rank.run("trace", "true")
@@ -197,7 +208,7 @@ def test_jobs_one_after_another_are_told_apart(tracing: Lull, built: Path) -> No
     done = tracing.run("trace", "-q", "--out", "t", "sh", "-c", f"{job} && {job}")
     assert done.returncode == 0, done.stderr
     names = [
-        one["name"] for one in json.loads(tracing.run("trace", "info", "--format", "json", "t").stdout)["processes"]
+        one["name"] for one in json.loads(tracing.run("archive", "info", "--format", "json", "t").stdout)["processes"]
     ]
     assert names == ["job 1 rank 0", "job 1 rank 1", "job 2 rank 0", "job 2 rank 1"]
 
@@ -216,7 +227,7 @@ def test_regions_of_the_program_are_in_the_trace(tracing: Lull, mpi: MpiLibrary)
     done = tracing.run("trace", "-q", "--out", "t", *mpi.start(2, tracing.folder / "regions"))
     assert done.returncode == 0, done.stderr
     assert "trace of 2 processes" in done.stderr
-    content = json.loads(tracing.run("trace", "info", "--format", "json", "t").stdout)
+    content = json.loads(tracing.run("archive", "info", "--format", "json", "t").stdout)
     found = {one["name"]: (one["paradigm"], one["calls"]) for one in content["functions"]}
     assert found["solve"] == ("user", 6)
     assert found["MPI_Barrier"] == ("mpi", 6)
@@ -236,7 +247,7 @@ def test_lammps(tracing: Lull) -> None:
     done = tracing.run("trace", "-q", "--out", "t", *mpi.start(8, "lmp", "-in", "in.melt", "-log", "none"))
     assert done.returncode == 0, done.stderr
     printed(tracing.folder / "t")
-    content = json.loads(tracing.run("trace", "info", "--format", "json", "t").stdout)
+    content = json.loads(tracing.run("archive", "info", "--format", "json", "t").stdout)
     assert len(content["processes"]) == 8
     assert content["messages"] > 1000
     assert all(value == 0 for value in content["faults"].values())

@@ -24,7 +24,7 @@ def schema(command: tuple[str, ...]) -> None:
     A description of each field contains its unit.
 
     \b
-        lull schema trace info
+        lull schema archive info
         lull schema sources > sources.schema.json
     """
     from lull.schemas.forms import FORMS, schema_of
@@ -32,7 +32,6 @@ def schema(command: tuple[str, ...]) -> None:
     if not command:
         click.echo("\n".join(FORMS))
         return
-    name = {"advise": "advise program"}.get(words := " ".join(command), words)
-    if name not in FORMS:
-        raise UsageError(f"show the schema of lull {words}", "it has no --format json", f"there are {', '.join(FORMS)}")
+    if (name := " ".join(command)) not in FORMS:
+        raise UsageError(f"show the schema of lull {name}", "it has no --format json", f"there are {', '.join(FORMS)}")
     click.echo(json.dumps(schema_of(name), indent=1))
