@@ -42,8 +42,7 @@ def paragraphs(text: str) -> Iterator[str]:
 def options(command: click.Command, context: click.Context) -> list[str]:
     """The options with their meanings."""
     lines = []
-    hidden = [one for one in command.commands.values() if one.hidden] if isinstance(command, click.Group) else []
-    for parameter in [command, *hidden][-1].get_params(context):  # the hidden one is the default
+    for parameter in command.get_params(context):
         if isinstance(parameter, click.Option) and (record := parameter.get_help_record(context)):
             lines += [".TP", f".B {escaped(record[0])}", escaped(" ".join(record[1].split()))]
     return lines
@@ -68,7 +67,7 @@ def page(name: str, command: click.Command, version: str, beside: list[str]) -> 
         lines.append(".SH COMMANDS")
         for verb in command.list_commands(context):
             one = command.get_command(context, verb)
-            if one is not None and not one.hidden:
+            if one is not None:
                 page_name = f"{name} {verb}".replace(" ", "-")
                 lines += [".TP", f"\\fB{escaped(page_name)}\\fR(1)", escaped(one.get_short_help_str(200))]
     if found := options(command, context):
@@ -99,7 +98,7 @@ def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Com
         context = click.Context(command, info_name=name)
         for verb in command.list_commands(context):
             below = command.get_command(context, verb)
-            if below is not None and not below.hidden:
+            if below is not None:
                 yield from commands(f"{name} {verb}", below)
 
 

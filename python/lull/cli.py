@@ -33,7 +33,7 @@ GROUPS: Final = {
     "Model": ("calibrate", "advise", "predict", "approaches", "simulate", "topology"),
     "Experiment": ("study",),
     "Every job of a site": ("jobs", "collect", "ship"),
-    "Set up": ("settings", "schema", "record", "completion"),
+    "Set up": ("help", "settings", "schema", "record", "completion"),
 }
 FOLDERS: Final = {"Every job of a site": "site", "Set up": "setup"}
 FOLDER_OF: Final = {name: folder for group, folder in FOLDERS.items() for name in GROUPS[group]}

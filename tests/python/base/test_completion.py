@@ -29,6 +29,7 @@ def test_options_are_completed(lull: Lull) -> None:
 
 def test_names_are_completed(lull: Lull) -> None:
     assert completed(lull, "lull study ") == list(studies())
+    assert completed(lull, "lull help archive co") == ["convert"]
     assert completed(lull, "lull wait adap") == ["adaptive"]
     assert "fat-tree-4608" in completed(lull, "lull topology fat")
     assert completed(lull, "lull run hist") == [name for name in applications() if name.startswith("hist")]

@@ -26,7 +26,7 @@ def verbs(name: str, command: click.Command) -> list[str]:
         context = click.Context(command)
         for verb in command.list_commands(context):
             below = command.get_command(context, verb)
-            if below is not None and not below.hidden:
+            if below is not None:
                 found += verbs(f"{name}-{verb}", below)
     return found
 
