@@ -11,7 +11,7 @@ import errno
 import importlib
 import os
 import sys
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -42,6 +42,20 @@ LONGEST: Final = max(map(len, COMMANDS))
 PASS_ON: Final = frozenset(("measure", "trace", "run", "wait", "stage", "hosts"))  # a program's exit code
 
 
+class Configured(click.Context):
+    """The context of a subcommand: its callback runs with the settings of the configuration files in force.
+
+    They are read only now, after the options, so that a mistake in a file does not stop the help.
+    """
+
+    def invoke(self, callback: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call `callback`, after the files were read unless a group only passes on to its subcommand."""
+        if not isinstance(self.command, click.Group):
+            root = self.find_root()
+            root.obj = settings_of_files(root.invoked_subcommand)
+        return super().invoke(callback, *args, **kwargs)
+
+
 class LazyGroup(click.Group):
     """A group that imports a subcommand's module on demand, so that `lull --version` starts fast."""
 
@@ -56,6 +70,8 @@ class LazyGroup(click.Group):
         module = importlib.import_module(".".join(filter(None, ("lull.commands", FOLDER_OF.get(cmd_name), cmd_name))))
         command = getattr(module, cmd_name, None) or getattr(module, f"{cmd_name}_")  # list_, not to hide Python's list
         assert isinstance(command, click.Command)
+        for one in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
+            one.context_class = Configured
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -81,24 +97,22 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="lull", message="%(prog)s %(version)s")
-@click.pass_context
-def lull(context: click.Context) -> None:
+def lull() -> None:
     """Measure, compare, study and simulate the time and energy of moving data in parallel programs.
 
     Defaults of settings come from /etc/lull.toml and ~/.config/lull.toml; lull settings lists them.
     """
-    context.obj = settings_of_files(context.invoked_subcommand)
 
 
 def settings_of_files(command: str | None) -> dict[str, str]:
     """Put the settings of the configuration files into the environment; returns their origins, by variable.
 
-    `lull doctor` reports what is wrong with a file, and does without the files.
+    `lull doctor` reports what is wrong with a file, and `lull help` needs none: both then do without the files.
     """
     try:
         return apply_configuration(read_configuration(os.environ), os.environ)
     except LullError:
-        if command != "doctor":
+        if command not in ("doctor", "help"):
             raise
         return {}
 

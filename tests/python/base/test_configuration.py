@@ -190,7 +190,7 @@ def test_programs_and_records_have_the_settings_of_the_file(configured: Lull) ->
     assert read(configured.folder / "n").sampling_hz == 20, done.stderr
 
 
-def test_run_attach_and_stage_obey(configured: Lull) -> None:
+def test_run_wait_and_stage_obey(configured: Lull) -> None:
     done = configured.run("run", "-n", "2", sys.executable, "-c", PRINT)
     assert (done.returncode, done.stdout) == (0, "poll 5\n" * 2), done.stderr
     done = configured.run("wait", "interrupt", "--", sys.executable, "-c", PRINT)
@@ -207,7 +207,25 @@ def test_a_wrong_file_fails_each_command_with_its_own_code(configured: Lull, ver
     assert done.returncode == code
     [line] = done.stderr.splitlines()
     assert line.startswith("lull: read ~/lull.toml:1: LULL_WAIT: 'dream' is not one of ")
-    assert configured.run("--version").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "words", [["--version"], ["measure", "--help"], ["archive", "info", "--help"], ["help", "measure"], ["hosts", "-h"]]
+)
+def test_a_wrong_file_keeps_no_help_back(configured: Lull, words: list[str]) -> None:
+    (configured.folder / "lull.toml").write_text("LULL_WAIT = 'dream'\n")
+    done = configured.run(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_wrong_file_fails_a_subcommand_of_a_group_and_help_of_a_program_is_not_that_of_lull(
+    configured: Lull,
+) -> None:
+    (configured.folder / "lull.toml").write_text("LULL_WAIT = 'dream'\n")
+    for words, code in ((["archive", "info", "t"], 1), (["measure", "echo", "--help"], 125)):
+        done = configured.run(*words)
+        assert (done.returncode, done.stdout) == (code, "")
+        assert done.stderr.startswith("lull: read ~/lull.toml:1: ")
 
 
 def test_doctor_lists_the_files_and_what_is_wrong_with_them(configured: Lull) -> None:
