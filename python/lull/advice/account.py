@@ -40,7 +40,7 @@ def objective_named(text: str) -> Objective:
     """
     if text in ("time", "energy", "edp"):
         return Objective(of=text)
-    found = re.fullmatch(r"energy@slowdown=(\d+(?:\.\d+)?)%", text)
+    found = re.fullmatch(r"energy@slowdown=(\d+(?:\.\d+)?)%?", text)
     if found is None:
         raise UsageError(f"advise for {text}", "there is no such objective", "time, energy, edp or energy@slowdown=2%")
     return Objective(of="energy", slowdown=float(found[1]) / 100)

@@ -33,6 +33,7 @@ from lull.present.messages import say
 from lull.record.new_folder import check_free, default_folder
 
 FILE: Final = "advice.json"
+VERIFIED: Final = "verified"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class AdviceRequest:
     runs: int = 3  # of a command; verification runs each side twice as often
     verify: bool = False
     out: Path | None = None
+    fresh: bool = False
 
 
 def answer(asked: AdviceRequest) -> tuple[Advice, Path | None]:
@@ -59,7 +61,7 @@ def answer(asked: AdviceRequest) -> tuple[Advice, Path | None]:
         return _of_trace(asked, objective)
     machine = read_machine(asked.on)
     if names_record(asked.what):
-        for given, option in ((asked.verify, "--verify"), (asked.out is not None, "--out")):
+        for given, option in ((asked.verify, "--verify"), (asked.out is not None, "--out"), (asked.fresh, "--fresh")):
             if given:
                 raise UsageError("advise", f"{option} is for commands, {asked.what[0]} is a record", "leave it out")
         run = record.read(Path(asked.what[0]))
@@ -104,8 +106,8 @@ def _opened(asked: AdviceRequest, folder: Path, settings: Mapping[str, str]) -> 
             "programs": conditions.programs | identified([machine] if machine is not None and machine.exists() else []),
         }
     )
-    fix = "remove it, or name another folder with --out"
-    wanted = Wanted(folder, now.what, named=asked.out is not None, fix=fix)
+    made = (PRESENT, VERIFIED, FILE)
+    wanted = Wanted(folder, now.what, named=asked.out is not None, fresh=asked.fresh, results=lambda: made)
     found, line = find_unfinished(wanted, now, lambda _: None)
     if line:
         say(line)
@@ -126,7 +128,7 @@ def _by_running(
     found = advise(facts, machine, objective)
     if asked.verify and (tried := candidates(found, asked.what)):
         in_turn = {PRESENT: Variant(asked.what), **{label_of(one): variant for one, variant in tried}}
-        repeats = run_in_turn(in_turn, 2 * asked.runs, hz, settings, folder / "verified")
+        repeats = run_in_turn(in_turn, 2 * asked.runs, hz, settings, folder / VERIFIED)
         outcomes = [outcome_of(one, found, repeats[PRESENT], repeats[label_of(one)]) for one, _ in tried]
         found = found.model_copy(update={"outcomes": outcomes})
     return found

@@ -49,7 +49,7 @@ def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
     """
     out = wanted.out or kept_machine()
     if out is None:
-        raise UsageError("keep the machine file", "neither XDG_CONFIG_HOME nor HOME is set", "name a place with --out")
+        raise UsageError("keep the machine file", "neither XDG_CONFIG_HOME nor HOME is set", "name a place with --to")
     if wanted.launcher and not starts_ranks(wanted.launcher):
         words = f"{wanted.launcher[0]} is not a known launcher"
         raise UsageError("calibrate", words, "lull calibrate -- mpirun -n 2 --host A,B")
@@ -71,7 +71,7 @@ def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
             _measure(Bench(wanted.launcher, wanted.storage.resolve(), wanted.quick, interrupts), state)
         about = Circumstances(host, datetime.now(UTC), state.seconds, launcher, storage)
         machine = _with(machine_of(state.parts, about), by_hand, remarks)
-        write_whole(out, machine_text(machine, HEADING).encode(), "machine file", "--out")
+        write_whole(out, machine_text(machine, HEADING).encode(), "machine file", "--to")
         state.done()
     return machine, out
 

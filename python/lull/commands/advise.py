@@ -8,6 +8,7 @@ import click
 
 from lull.present.forms import format_option, show_result
 from lull.present.messages import say
+from lull.present.quiet import quiet_option
 
 
 @click.command(
@@ -31,10 +32,15 @@ from lull.present.messages import say
 @click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True, help="Runs of CMD.")
 @click.option("--verify", is_flag=True, help="Run the current and the advised settings alternately, twice as often.")
 @click.option("--explain", is_flag=True, help="Print how each prediction is computed.")
+@click.option("--fresh", is_flag=True, help="Start again instead of continuing what an interrupted call has left.")
 @click.option(
-    "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder.  [default: results/advise-NAME-TIME]"
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of the measurements.  [default: results/advise-NAME-TIME]",
 )
 @format_option
+@quiet_option
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
 def advise(
     objective: str,
@@ -42,6 +48,7 @@ def advise(
     runs: int,
     verify: bool,
     explain: bool,
+    fresh: bool,
     out: Path | None,
     form: str,
     cmd: tuple[str, ...],
@@ -60,7 +67,7 @@ def advise(
     from lull.advice.describe import describe
     from lull.advice.request import AdviceRequest, answer
 
-    found, folder = answer(AdviceRequest(cmd, objective, on, runs, verify, out))
+    found, folder = answer(AdviceRequest(cmd, objective, on, runs, verify, out, fresh))
     show_result(form, lambda: describe(found, explain=explain), lambda: found.model_dump_json(by_alias=True, indent=1))
     if folder is not None:
         say(f"measured in {folder}")

@@ -22,9 +22,13 @@ FEW = 2  # choices with at most this many dedicated cores or nodes are shown, an
 @click.argument("site", required=False)
 @click.option("--nodes", type=click.IntRange(min=1), help="Nodes of the job.")
 @click.option("--cores", type=click.IntRange(min=1), help="Cores of a node, with one process on each.")
-@click.option("--every", metavar="STEPS", type=click.IntRange(min=1), help="Steps between two outputs.")
+@click.option("--steps-per-output", type=click.IntRange(min=1), help="Steps between two outputs.")
 @click.option(
-    "--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Any key, e.g. machine.storage_bytes_per_s=2e8."
+    "--set",
+    "assignments",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Set a key of SITE, e.g. machine.storage_bytes_per_s=2e8.",
 )
 @click.option(
     "--from",
@@ -41,7 +45,7 @@ def approaches(
     site: str | None,
     nodes: int | None,
     cores: int | None,
-    every: int | None,
+    steps_per_output: int | None,
     assignments: tuple[str, ...],
     figures: Path | None,
     objective: str,
@@ -57,12 +61,12 @@ def approaches(
     \b
         lull approaches --nodes 14 --cores 4
         lull approaches --from figures.json --objective energy
-        lull approaches nancy --every 10
+        lull approaches nancy --steps-per-output 10
     """
     from lull.simulation.settings_by_key import changed
 
     content = site_content(site) if site else {}
-    short = (("machine.nodes", nodes), ("machine.cores", cores), ("simulation.steps_per_output", every))
+    short = (("machine.nodes", nodes), ("machine.cores", cores), ("simulation.steps_per_output", steps_per_output))
     named = [f"{key}={value}" for key, value in short if value is not None]
     described = read_site(changed(content, [*assignments, *named]), f"read the site {site}" if site else "approaches")
     case = case_of(described, figures)

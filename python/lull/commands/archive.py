@@ -9,6 +9,7 @@ import click
 from lull.base.errors import LullError, UsageError
 from lull.present.forms import format_option, show_result
 from lull.present.messages import say
+from lull.present.quiet import quiet_option
 
 FORMATS = ("svg", "pdf", "png")
 
@@ -21,7 +22,8 @@ def archive() -> None:
 @archive.command("info", short_help="Show what a trace contains.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @format_option
-@click.option("--plots", "plots_to", metavar="DIR", type=click.Path(path_type=Path), help="Write plots as files.")
+@quiet_option
+@click.option("--plots", "plots_to", metavar="DIR", type=click.Path(path_type=Path), help="Folder for plots, as files.")
 @click.option(
     "--plots-as", "plots_format", type=click.Choice(FORMATS), help="Format of the files of --plots.  [default: svg]"
 )
@@ -69,6 +71,7 @@ def info(folder: Path, form: str, plots_to: Path | None, plots_format: str | Non
     type=click.Path(path_type=Path),
     help="Also write the program as GOAL, of an archive, too.",
 )
+@quiet_option
 def convert_command(folder: Path, keep_raw: bool, goal: Path | None) -> None:
     """Make the OTF2 archive of what processes have recorded in DIR, the folder that LULL_TRACE named.
 
@@ -93,12 +96,14 @@ def convert_command(folder: Path, keep_raw: bool, goal: Path | None) -> None:
 @archive.command("merge", short_help="Merge the recordings of a run into one small file.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
-    "--out",
+    "--to",
+    "out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="File of the merged trace, which ends in .lulltrace.  [default: DIR/traces.lulltrace]",
+    help="File to write, whose name ends in .lulltrace.  [default: DIR/traces.lulltrace]",
 )
 @click.option("--keep-raw", is_flag=True, help="Keep the recordings of the processes in addition to the file.")
+@quiet_option
 def merge_command(folder: Path, out: Path | None, keep_raw: bool) -> None:
     """Merge what processes have recorded in DIR, the folder that LULL_TRACE named, into one file.
 

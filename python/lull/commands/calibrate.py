@@ -9,16 +9,19 @@ import click
 
 from lull.present.forms import format_option, show_result
 from lull.present.messages import say
+from lull.present.quiet import quiet_option
 
 
 @click.command(
     context_settings={"allow_interspersed_args": False}, short_help="Measure this machine for predictions and choices."
 )
 @click.option(
-    "--out",
+    "--to",
+    "out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The machine file.  [default: lull/machines/HOST.toml in the folder of configurations]",
+    help="File to write, the machine file; with --show, the file to show.  [default: lull/machines/HOST.toml in the "
+    "folder of configurations]",
 )
 @click.option(
     "--storage",
@@ -27,10 +30,11 @@ from lull.present.messages import say
     default=Path(),
     help="Measure the file system of this folder.  [default: the current folder]",
 )
-@click.option("--quick", is_flag=True, help="Repeat less: about ten seconds, with a wide spread.")
-@click.option("--fresh", is_flag=True, help="Start over instead of continuing an interrupted calibration.")
+@click.option("--quick", is_flag=True, help="Be quick: about ten seconds, with a wide spread.")
+@click.option("--fresh", is_flag=True, help="Start again instead of continuing what an interrupted call has left.")
 @click.option("--show", "show_only", is_flag=True, help="Show the last calibration and measure nothing.")
 @format_option
+@quiet_option
 @click.argument("launcher", nargs=-1, type=click.UNPROCESSED)
 def calibrate(
     out: Path | None,
@@ -50,7 +54,7 @@ def calibrate(
     \b
         lull calibrate
         lull calibrate -- mpirun -n 2 --host node1,node2
-        lull calibrate --out machine.toml -- srun -N 2 -n 2 --mpi=pmix
+        lull calibrate --to machine.toml -- srun -N 2 -n 2 --mpi=pmix
     """
     from lull.base.errors import UsageError
     from lull.calibration.describe import describe

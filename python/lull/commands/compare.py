@@ -40,9 +40,12 @@ class CompareRequest:
 @click.command(short_help="Compare records: Speedup, Greenup, Powerup.")
 @click.argument("folders", metavar="A B...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--baseline", metavar="A", type=click.Path(path_type=Path), help="Record to compare the others with.  [default: A]"
+    "--baseline",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Record to compare the others with.  [default: A]",
 )
-@click.option("--region", metavar="R", help="Compare this region of the program instead of whole runs.")
+@click.option("--region", metavar="R", help="Use this region of the program instead of whole runs.")
 @click.option(
     "--per",
     metavar="METRIC",

@@ -28,7 +28,7 @@ LEAST_WHAT: Final = 26  # columns of text of the first column, so that the table
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=Path("/"),
-    help="Look below this folder instead of /, for a copy of another machine's sys/ and proc/; no program is run then.",
+    help="Read below this folder instead of /, for a copy of another machine's sys/ and proc/; no program is run then.",
 )
 @click.pass_context
 def doctor(ctx: click.Context, form: str, sysroot: Path) -> None:

@@ -21,7 +21,9 @@ UNASKED_S = 60.0  # the feed is read at least this often, even without requests,
 
 @click.command(short_help="Export readings to Prometheus, and records as CSV or Parquet.")
 @click.argument("records", metavar="[RECORD]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--listen", metavar="HOST:PORT", help="Serve metrics for Prometheus, e.g. at 127.0.0.1:9464.")
+@click.option(
+    "--listen", metavar="HOST:PORT", help="Address to listen at, to serve metrics for Prometheus: 127.0.0.1:9464."
+)
 @click.option(
     "--textfile",
     metavar="FILE",
@@ -33,21 +35,27 @@ UNASKED_S = 60.0  # the feed is read at least this often, even without requests,
     "every_s",
     metavar="SECONDS",
     type=click.FloatRange(0.2, 3600),
-    help="How often --textfile is written.  [default: 15]",
+    help="Interval between writes of --textfile.  [default: 15]",
 )
-@click.option("--format", "form", type=click.Choice(["csv", "parquet"]), help="Write the records as one tidy table.")
 @click.option(
-    "--out",
+    "--format",
+    "form",
+    type=click.Choice(["csv", "parquet"]),
+    help="Format of the output: one tidy table of the records, as CSV or Parquet.",
+)
+@click.option(
+    "--to",
+    "out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="File of the table; - is standard output.  [default: -]",
+    help="File to write; - is standard output.  [default: -]",
 )
 @click.option("--regions", is_flag=True, help="Write a row for each region and domain instead of rows for whole runs.")
 @click.option(
     "--sysroot",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Read meters below this folder instead of /.",
+    help="Read below this folder instead of /.",
 )
 def export(
     records: tuple[Path, ...],
@@ -72,7 +80,7 @@ def export(
         raise UsageError("export", f"{found} given", "choose one of --listen, --textfile and --format")
     only: dict[str, tuple[object, str]] = {
         "--every": (every_s, "--textfile"),
-        "--out": (out, "--format"),
+        "--to": (out, "--format"),
         "--regions": (regions or None, "--format"),
     }
     for name, (value, of) in only.items():
@@ -111,7 +119,7 @@ def _export_table(records: Sequence[Path], form: str, out: Path, regions: bool) 
     if not records:
         raise UsageError("export --format", "no record was named", "name at least one")
     if out == STDOUT and form == "parquet" and sys.stdout.isatty():
-        raise UsageError("export --format parquet", "a terminal cannot show it", "name a file with --out")
+        raise UsageError("export --format parquet", "a terminal cannot show it", "name a file with --to")
     from lull.record.table import as_csv, as_parquet, tidy_table
 
     table = tidy_table(records, regions=regions)
@@ -119,4 +127,4 @@ def _export_table(records: Sequence[Path], form: str, out: Path, regions: bool) 
     if out == STDOUT:
         sys.stdout.buffer.write(content)
     else:
-        write_whole(out, content, "table", "--out")
+        write_whole(out, content, "table", "--to")

@@ -12,6 +12,7 @@ import click
 from lull import record
 from lull.base.errors import LullError, UsageError
 from lull.base.native import checked_settings, unknown_variables
+from lull.base.percents import Percent
 from lull.base.text import readable
 from lull.job.launchers import find_place
 from lull.measurement import launched
@@ -22,6 +23,7 @@ from lull.measurement.series import Target
 from lull.measurement.session import SessionRequest, measure_commands
 from lull.measurement.turns import Plan
 from lull.present.messages import say
+from lull.present.quiet import is_quiet, quiet_option
 from lull.record.append import appending, check_same
 from lull.record.new_folder import default_folder
 from lull.statistics import bootstrap
@@ -30,11 +32,11 @@ from lull.statistics import bootstrap
 @click.command(
     context_settings={"allow_interspersed_args": False}, short_help="Run a command and record its time and energy."
 )
-@click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Repeats to record.")
+@click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of CMD to record.")
 @click.option(
     "--warmup", type=click.IntRange(min=0), default=0, show_default=True, help="Runs before the recorded ones."
 )
-@click.option("--label", help="Name of this run in tables and plots.  [default: the name of CMD]")
+@click.option("--label", help="Name of the run in tables and plots.  [default: the name of CMD]")
 @click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the record.  [default: results/LABEL-TIME]"
 )
@@ -55,7 +57,7 @@ from lull.statistics import bootstrap
 @click.option(
     "--until-ci",
     metavar="PCT",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Percent(min=0, min_open=True),
     help="Repeat at least --runs times, until the 95 % intervals of the medians of time and energy are within ±PCT %.",
 )
 @click.option("--max-runs", type=click.IntRange(min=1), help=f"Most runs with --until-ci.  [default: {MOST_RUNS}]")
@@ -67,12 +69,8 @@ from lull.statistics import bootstrap
     help="First measure the power of the idle machine for this long; comparisons then show the energy above idle.",
 )
 @click.option("--publish", is_flag=True, help="Let lull top and lull export follow the measurement by its --out.")
-@click.option(
-    "--fresh",
-    is_flag=True,
-    help="Measure again from the first run. By default, the same command continues a measurement that was killed.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Show no power while CMD runs, and no line for each repeat.")
+@click.option("--fresh", is_flag=True, help="Start again instead of continuing what an interrupted call has left.")
+@quiet_option
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
 def measure(
     runs: int,
@@ -88,7 +86,6 @@ def measure(
     idle_s: float | None,
     publish: bool,
     fresh: bool,
-    quiet: bool,
     cmd: tuple[str, ...],
 ) -> int:
     """Run CMD and record its time and energy; options after CMD are its own.
@@ -133,7 +130,7 @@ def measure(
         commands, folder = [command], command.folder
     plan = Plan(runs, until, 1 if seed is None else seed)
     target = Target(folder, named=out is not None or append is not None, several=interleave, fresh=fresh)
-    return measure_commands(commands, SessionRequest(plan, idle_s, rate, settings, target, quiet, publish))
+    return measure_commands(commands, SessionRequest(plan, idle_s, rate, settings, target, is_quiet(), publish))
 
 
 def _precision(percent: float | None, runs: int, most: int | None) -> Precision | None:

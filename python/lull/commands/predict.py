@@ -8,8 +8,10 @@ from pathlib import Path
 import click
 
 from lull.base.completing import one_of
+from lull.base.percents import Percent
 from lull.present.forms import format_option, show_result
 from lull.present.messages import say
+from lull.present.quiet import quiet_option
 
 
 def _machines() -> list[str]:
@@ -27,10 +29,10 @@ def _machines() -> list[str]:
 @click.option(
     "--on",
     metavar="MACHINE",
-    default="slingshot-4608",
-    show_default=True,
+    required=True,
     shell_complete=one_of(_machines),
-    help="A machine that comes with Lull, a preset of a network, or machine.toml.",
+    help="The machine: here (what lull calibrate measured), one that comes with Lull, a preset of a network, or "
+    "machine.toml.",
 )
 @click.option(
     "--power",
@@ -42,7 +44,7 @@ def _machines() -> list[str]:
 @click.option(
     "--slowdown",
     metavar="PCT",
-    type=click.FloatRange(min=0),
+    type=Percent(min=0),
     default=1.0,
     show_default=True,
     help="Most slowdown by sleeping links, in percent.",
@@ -50,7 +52,7 @@ def _machines() -> list[str]:
 @click.option(
     "--tolerance", is_flag=True, help="Also compute how much longer messages may take until CMD is --slowdown slower."
 )
-@click.option("--per-node", metavar="N", type=click.IntRange(min=1), help="Processes on a node.  [default: 1]")
+@click.option("--per-node", metavar="N", type=click.IntRange(min=1), help="Processes on each node.  [default: 1]")
 @click.option(
     "--smaller", metavar="N", type=click.IntRange(min=2), help="Processes of the second run.  [default: half as many]"
 )
@@ -59,14 +61,22 @@ def _machines() -> list[str]:
     "--placements", type=click.IntRange(min=0), default=2, show_default=True, help="Random placements to simulate."
 )
 @click.option(
-    "--set", "assignments", metavar="KEY=VALUE", multiple=True, help="A key of the simulation, e.g. jobs.0.eager=4KiB."
+    "--set",
+    "assignments",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Set a key of the simulation, e.g. jobs.0.eager=4KiB.",
 )
-@click.option("--workers", type=click.IntRange(min=1), help="Simulations at a time.  [default: one per core]")
+@click.option("--workers", type=click.IntRange(min=1), help="Simulations that run at a time.  [default: one per core]")
 @click.option(
-    "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder.  [default: results/predict-LABEL-TIME]"
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of the prediction.  [default: results/predict-LABEL-TIME]",
 )
 @click.option("--label", metavar="TEXT", help="Name of the prediction.  [default: that of CMD or of the trace]")
 @format_option
+@quiet_option
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
 def predict(
     processes: int | None,
@@ -92,7 +102,7 @@ def predict(
     goes to stderr.
 
     \b
-        lull predict --processes 64 -- mpirun -n 16 ./app
+        lull predict --on slingshot-4608 --processes 64 -- mpirun -n 16 ./app
         lull predict --on machine.toml --power deep-sleep --processes 256 run32 run16
     """
     from lull.base.errors import UsageError
@@ -104,8 +114,8 @@ def predict(
     found, folder = answer(
         PredictionRequest(
             cmd,
-            processes,
             on,
+            processes,
             power or ("all",),
             slowdown / 100,
             per_node,

@@ -13,7 +13,7 @@ from lull.report.write import PlotFiles, records_in, with_baseline, write_report
 
 @click.command(short_help="Write records and their comparisons as one HTML file.")
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", metavar="FILE.html", required=True, type=click.Path(path_type=Path), help="The file to write.")
+@click.option("--to", "out", metavar="FILE.html", required=True, type=click.Path(path_type=Path), help="File to write.")
 @click.option("--title", metavar="TEXT", help="Heading of the page.")
 @click.option(
     "--baseline",
@@ -21,7 +21,7 @@ from lull.report.write import PlotFiles, records_in, with_baseline, write_report
     type=click.Path(path_type=Path),
     help="Record to compare the others with.  [default: the first]",
 )
-@click.option("--region", metavar="R", help="Report this region of the program instead of whole runs.")
+@click.option("--region", metavar="R", help="Use this region of the program instead of whole runs.")
 @click.option("--per", metavar="METRIC", help="Divide time and energy by this metric of the program.")
 @click.option("--allow-mixed", is_flag=True, help="Compare energies of different kinds, e.g. measured with estimated.")
 @click.option(
@@ -29,7 +29,7 @@ from lull.report.write import PlotFiles, records_in, with_baseline, write_report
     "plots_to",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Also write every plot into this folder, as a file.",
+    help="Folder for plots: every plot is also written there, as a file.",
 )
 @click.option(
     "--plots-as",

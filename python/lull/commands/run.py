@@ -21,11 +21,11 @@ from lull.hosts.virtual import MOST_HOSTS, hosts_for_job
     context_settings={"allow_interspersed_args": False}, short_help="Run a program on several PEs of this machine."
 )
 @click.option("-n", "-np", "number", type=click.IntRange(min=1), help="Number of PEs (processes).")
-@click.option("--per-node", type=click.IntRange(min=1), help="Number of PEs on each node or host, instead of -n.")
+@click.option("--per-node", type=click.IntRange(min=1), help="Processes on each node or host, instead of -n.")
 @click.option(
     "--nodes",
     type=click.IntRange(min=1),
-    help="Split the PEs into this many emulated nodes, which communicate only through UCX.",
+    help="Nodes of the job, emulated: they communicate only through UCX.",
 )
 @click.option(
     "--hosts",

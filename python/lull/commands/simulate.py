@@ -12,16 +12,17 @@ from lull.base.errors import UsageError
 from lull.base.interrupts import Interrupts
 from lull.present.forms import format_option, show_result
 from lull.present.messages import say
+from lull.present.quiet import quiet_option
 
 
 @click.command(short_help="Simulate a network and the power of its links.")
 @click.argument("file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
-@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change a key, e.g. power.mode=hybrid.")
+@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Set a key, e.g. power.mode=hybrid.")
 @click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the record.  [default: results/NAME-TIME]"
 )
 @click.option("--label", metavar="TEXT", help="Name of the record in tables and plots.  [default: the file's name]")
-@click.option("--plots", metavar="DIR", type=click.Path(path_type=Path), help="Write plots into this folder, as SVG.")
+@click.option("--plots", metavar="DIR", type=click.Path(path_type=Path), help="Folder for plots, as SVG.")
 @click.option(
     "--threads", type=click.IntRange(1, 128), help="Threads that simulate one network together: --set threads=N."
 )
@@ -30,19 +31,24 @@ from lull.present.messages import say
 )
 @click.option("--no-baseline", is_flag=True, help="Do not simulate the same network with links always active.")
 @format_option
-@click.option("--explain", is_flag=True, help="Print every key of the file: meaning, default, allowed values.")
+@quiet_option
+@click.option(
+    "--keys", "lists_keys", is_flag=True, help="Print every key of the file: meaning, default, allowed values."
+)
 @click.option(
     "--sweep", metavar="SWEEP.toml", type=click.Path(path_type=Path), help="Simulate every point of a matrix."
 )
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Simulations of a sweep that run at a time.  [default: one per core or, with threads, fewer]",
+    help="Simulations that run at a time, in a sweep.  [default: one per core or, with threads, fewer]",
 )
 @click.option(
     "--dask", metavar="WHERE", help="Run a sweep with Dask: the address of a scheduler, local, or slurm:FILE.toml."
 )
-@click.option("--fresh", is_flag=True, help="Start a sweep again instead of continuing the one in its folder.")
+@click.option(
+    "--fresh", is_flag=True, help="Start again instead of continuing what an interrupted call has left of a sweep."
+)
 def simulate(
     file: Path | None,
     assignments: tuple[str, ...],
@@ -53,7 +59,7 @@ def simulate(
     savings: bool,
     no_baseline: bool,
     form: str,
-    explain: bool,
+    lists_keys: bool,
     sweep: Path | None,
     workers: int | None,
     dask: str | None,
@@ -67,7 +73,7 @@ def simulate(
     lull compare and lull report read the record in DIR; its simulation.json, given as FILE, repeats the simulation.
     With --sweep, a whole matrix of simulations runs on all cores; an interrupted sweep continues where it stopped.
     """
-    if explain:
+    if lists_keys:
         from lull.schemas.networks import SimulationKeys
         from lull.schemas.text import json_text
         from lull.simulation import explain as keys
@@ -92,7 +98,7 @@ def simulate(
         if named:
             raise UsageError("simulate", f"{name} is for sweeps", "add --sweep SWEEP.toml, or leave it out")
     if file is None:
-        raise UsageError("simulate", "no file was named", "name a TOML or GOAL file; --explain lists the keys of TOML")
+        raise UsageError("simulate", "no file was named", "name a TOML or GOAL file; --keys lists those of TOML")
     _one(file, assignments, savings, out, label, plots, not no_baseline, form)
 
 

@@ -27,7 +27,7 @@ from lull.schemas.text import json_text
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=Path("/"),
-    help="Look below this folder instead of /, for a copy of another machine's sys/ and proc/.",
+    help="Read below this folder instead of /, for a copy of another machine's sys/ and proc/.",
 )
 @click.option(
     "--calibrate",
@@ -39,10 +39,11 @@ from lull.schemas.text import json_text
     help="Calibrate the estimate by a meter: for this long idle (default: 30), then as long under full load.",
 )
 @click.option(
-    "--out",
+    "--to",
+    "out",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write the calibration to this site file instead of printing it.",
+    help="File to write the calibration to, a site file, instead of printing it.",
 )
 def sources(form: str, sysroot: Path, seconds: float | None, out: Path | None) -> None:
     """List the energy sources of this machine: which are readable, and why the others are not.
@@ -55,7 +56,7 @@ def sources(form: str, sysroot: Path, seconds: float | None, out: Path | None) -
         _calibrate(seconds, sysroot, out)
         return
     if out is not None:
-        raise UsageError("sources --out", "the list is printed", "leave it out, or add --calibrate")
+        raise UsageError("sources --to", "the list is printed", "leave it out, or add --calibrate")
     with native_errors():
         found = _core.sources(str(sysroot))
     show_result(form, lambda: describe(found), lambda: json_text(list[EnergySource], found))
@@ -66,14 +67,14 @@ def _calibrate(seconds: float, sysroot: Path, out: Path | None) -> None:
 
     if out is not None and out.exists():  # a site file may hold other tables that the user wrote
         words = "the file exists already"
-        raise LullError(f"write the site file {out}", words, "name another with --out and copy the table over")
+        raise LullError(f"write the site file {out}", words, "name another with --to and copy the table over")
     checked_settings()
     with Interrupts() as interrupts:
         text = calibrate(sysroot, seconds, interrupts, say)
     if out is None:
         click.echo(text, nl=False)
         return
-    write_whole(out, text.encode(), "site file", "--out")
+    write_whole(out, text.encode(), "site file", "--to")
     say(f"calibration in {out}; LULL_SITE={out} lets the estimate use it")
 
 

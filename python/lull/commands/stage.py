@@ -55,7 +55,8 @@ from lull.stage.selection import selected
     help="Whether MPI_File_sync waits, or only orders writes (LULL_STAGE_SYNC).",
 )
 @click.option(
-    "--verify",
+    "--checksums",
+    "verify",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
     help="With dedicated-cores: read files that several processes write back at the end, and compare them with "
@@ -65,7 +66,7 @@ from lull.stage.selection import selected
 @click.option(
     "--objective",
     type=click.Choice(["time", "energy", "edp"]),
-    help="What the model minimizes (LULL_STAGE_OBJECTIVE).",
+    help="What to minimize by the choice of auto (LULL_STAGE_OBJECTIVE).",
 )
 @click.option(
     "--storage-limit",

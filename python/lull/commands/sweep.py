@@ -50,7 +50,7 @@ def run_sweep(
     at_once = number or max(1, len(os.sched_getaffinity(0)) // threads)
     command = ["lull", "simulate", "--sweep", str(path), *(w for one in assignments for w in ("--set", one))]
     with ExperimentState(folder, "sweep", all_results) as state:
-        if words := take_up(state, beginning(sweep), False if fresh else None):
+        if words := take_up(state, beginning(sweep), fresh=fresh):
             say(words)
         with Interrupts() as interrupts:
             tasks = tasks_left(sweep, state)

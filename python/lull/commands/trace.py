@@ -11,6 +11,7 @@ import click
 from lull.base.errors import LullError, UsageError
 from lull.base.native import checked_settings, unknown_variables
 from lull.present.messages import say
+from lull.present.quiet import is_quiet, quiet_option
 
 
 @click.command(
@@ -23,7 +24,7 @@ from lull.present.messages import say
 @click.option("--hz", type=click.FloatRange(0.1, 100), help="Meter readings per second.  [default: LULL_METER_HZ, 10]")
 @click.option("--keep-raw", is_flag=True, help="Keep the recordings of the processes in addition to the archive.")
 @click.option("--folded", is_flag=True, help="Fold calls that repeat, as under LULL_TRACE_FORM=folded.")
-@click.option("-q", "--quiet", is_flag=True, help="Show no power while CMD runs.")
+@quiet_option
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
 def trace(
     out: Path | None,
@@ -31,7 +32,6 @@ def trace(
     hz: float | None,
     keep_raw: bool,
     folded: bool,
-    quiet: bool,
     cmd: tuple[str, ...],
 ) -> int:
     """Run CMD and record every MPI call that its processes make, as an OTF2 archive; options after CMD are its own.
@@ -58,4 +58,4 @@ def trace(
         raise LullError("name the run", f"the label {name!r} cannot be part of a folder's name", "choose one: --label")
     folder = out or default_folder(name, datetime.now())
     rate = hz if hz is not None else float(settings["LULL_METER_HZ"])
-    return record_trace(Recording(cmd, name, folder, rate, settings, quiet, keep_raw, folded))
+    return record_trace(Recording(cmd, name, folder, rate, settings, is_quiet(), keep_raw, folded))

@@ -198,34 +198,29 @@ def has_only_begun(folder: Path) -> bool:
     return all(path.name == LOCK or path.name.startswith(".") for path in (folder / STATE).iterdir())
 
 
-def take_up(state: ExperimentState, now: Conditions, resume: bool | None) -> str:
+def take_up(state: ExperimentState, now: Conditions, *, fresh: bool = False) -> str:
     """Continue the experiment in the folder, or begin one; if the folder holds another, move that aside.
 
     Args:
         state: The folder.
         now: The present conditions.
-        resume: Whether to continue: True fails if that is not possible, False removes what is there.
+        fresh: Whether to remove what earlier calls have left, instead of continuing it.
 
     Returns:
         What was moved aside and why, for the user; empty if nothing was.
 
     Raises:
-        LullError: `resume` is True, and there is nothing to continue or it has changed; the line says how.
+        LullError: The conditions in the folder cannot be read, or its content cannot be moved.
     """
-    asked = f"continue the {state.what} in {state.out}"
-    if resume is False:
+    if fresh:
         state.clear(now.points)
     if state.damage is not None:
         raise state.damage
     words = ""
     differences = state.conditions.differences(now) if state.conditions else []
-    if differences and resume:
-        raise LullError(asked, "; ".join(differences), "--fresh starts again, --out names another folder")
     if differences:
         aside = state.set_aside()
         words = f"the former content of {state.out} is now in {aside}: {'; '.join(differences)}"
     if state.conditions is None:
-        if resume:
-            raise LullError(asked, "there is none", "leave out --resume to begin one")
         state.begin(now)
     return words

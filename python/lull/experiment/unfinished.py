@@ -31,7 +31,6 @@ class Wanted:
         named: Whether the user has named the folder.
         fresh: Whether to begin anew, whatever an earlier call has left.
         results: Names the files that the experiment writes into the folder, in addition to those of its points.
-        fix: What a user can do where a folder holds another unfinished experiment.
     """
 
     folder: Path
@@ -39,7 +38,6 @@ class Wanted:
     named: bool
     fresh: bool = False
     results: Callable[[], Iterable[str]] = tuple
-    fix: str = "--fresh starts again, --out names another folder"
 
 
 def find_unfinished(
@@ -74,7 +72,7 @@ def find_unfinished(
             raise LullError(
                 f"continue the {wanted.what} in {wanted.folder}",
                 "; ".join(differences),
-                wanted.fix,
+                "--fresh starts again, --out names another folder",
             )
         fits(wanted.folder)
     except BaseException:

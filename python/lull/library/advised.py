@@ -102,6 +102,7 @@ def advise(
     runs: int = 3,
     verify: bool = False,
     out: str | Path | None = None,
+    fresh: bool = False,
 ) -> Advised:
     """Predict the cost and savings of each choice for a program, and advise one.
 
@@ -112,6 +113,7 @@ def advise(
         runs: Number of runs of a command.
         verify: Whether to run the advised and the present state in turn.
         out: Folder of the measurements; default: results/advise-NAME-TIME.
+        fresh: Whether to start again, whatever an interrupted call has left.
 
     Raises:
         UsageError: An argument is wrong, or this host has not been calibrated.
@@ -124,5 +126,5 @@ def advise(
     if not words:
         raise UsageError("advise", "the command is empty", "name a program")
     return Advised(
-        answer(AdviceRequest(words, objective, str(on), runs, verify, None if out is None else Path(out)))[0]
+        answer(AdviceRequest(words, objective, str(on), runs, verify, None if out is None else Path(out), fresh))[0]
     )

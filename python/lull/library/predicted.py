@@ -14,7 +14,7 @@ from lull.base.errors import UsageError
 from lull.library.display import as_pandas
 from lull.prediction.account import Prediction, read_prediction
 from lull.prediction.describe import describe
-from lull.prediction.request import DEFAULT_MACHINE, PredictionRequest, answer
+from lull.prediction.request import PredictionRequest, answer
 from lull.present.document import Document
 from lull.present.page import as_fragment
 from lull.simulation.account import read_simulation
@@ -66,7 +66,7 @@ def predict(
     what: str | Path | Sequence[str | Path],
     *,
     processes: int | None = None,
-    on: str | Path = DEFAULT_MACHINE,
+    on: str | Path,
     power: str | Sequence[str] = "all",
     slowdown: float = 0.01,
     tolerance: bool = False,
@@ -110,8 +110,8 @@ def predict(
         raise UsageError("predict", "the command is empty", "name a program")
     asked = PredictionRequest(
         words,
-        processes,
         str(on),
+        processes,
         (power,) if isinstance(power, str) else power,
         slowdown,
         per_node,

@@ -21,6 +21,7 @@ from lull import record
 from lull.base.errors import LullError, UsageError
 from lull.mpi.preload import out_of_reach
 from lull.prediction.launch import processes_of, with_processes
+from lull.present.quiet import is_quiet
 from lull.simulation.description import read_description
 from lull.trace.account import analyse
 from lull.trace.convert import MERGED_SUFFIX, is_trace
@@ -199,7 +200,9 @@ def _smaller_command(command: Sequence[str], started: int | None, tracing: Traci
 def _trace(command: Sequence[str], folder: Path, name: str, tracing: Tracing) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _stdout_on_stderr():
-        code = record_trace(Recording(command, name, folder, tracing.hz, tracing.settings, quiet=False, keep_raw=False))
+        code = record_trace(
+            Recording(command, name, folder, tracing.hz, tracing.settings, quiet=is_quiet(), keep_raw=False)
+        )
     if code != 0 and (is_trace(folder) or not folder.exists()):
         raise LullError(f"trace {shlex.join(command)}", f"it failed with exit code {code}", "see its output above")
     if not is_trace(folder):

@@ -29,16 +29,14 @@ from lull.prediction.program import (
 )
 from lull.record.new_folder import check_free, default_folder
 
-DEFAULT_MACHINE = "slingshot-4608"
-
 
 @dataclass(frozen=True)
 class PredictionRequest:
     """The options that the user gave."""
 
     what: Sequence[str]  # a command, one trace or two, or a record
+    on: str  # the machine
     processes: int | None = None
-    on: str = DEFAULT_MACHINE
     power: Sequence[str] = ("all",)
     most_slowdown: float = 0.01
     per_node: int | None = None

@@ -20,7 +20,7 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice(FORMS),
         default="table",
         show_default=True,
-        help="Print a table, all figures as JSON, the table as CSV, or everything as Markdown or as an HTML page.",
+        help="Format of the output: a table, all figures as JSON, the table as CSV, everything as Markdown or HTML.",
     )(command)
 
 

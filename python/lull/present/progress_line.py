@@ -8,16 +8,18 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from lull.present.quiet import is_quiet
+
 
 class ProgressLine:
     """Shows, within a `with` block, the activity, a bar, a state in words, and the time left. Not thread-safe.
 
-    If stderr is not a terminal, `is_shown` is false, and the calls do nothing.
+    If stderr is not a terminal, or under -q, `is_shown` is false, and the calls do nothing.
     """
 
     def __init__(self, what: str = "") -> None:
         self._bar: Progress | None = None
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not is_quiet():
             self._bar = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),
@@ -31,7 +33,7 @@ class ProgressLine:
 
     @property
     def is_shown(self) -> bool:
-        """Whether there is a terminal."""
+        """Whether there is a terminal, without -q."""
         return self._bar is not None
 
     def __enter__(self) -> ProgressLine:

@@ -1,6 +1,6 @@
 """The progress of a study or a sweep: on a terminal a bar with the time left, otherwise a line per repeat.
 
-It is always written to stderr.
+It is always written to stderr; under -q there is none.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from lull.present.quiet import is_quiet
+
 
 class RunsProgress:
     """Counts `total` repeats, warm-ups included."""
@@ -22,7 +24,7 @@ class RunsProgress:
         self._bar: Progress | None = None
 
     def __enter__(self) -> RunsProgress:
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not is_quiet():
             self._bar = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),
@@ -53,6 +55,8 @@ class RunsProgress:
         self._done += 1
         if self._bar:
             self._bar.advance(self._task)
+            return
+        if is_quiet():
             return
         left = (time.monotonic() - self._begin) / self._done * (self._total - self._done)
         rest = f"; {in_words(left)} left" if self._done < self._total else ""

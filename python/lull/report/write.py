@@ -93,7 +93,7 @@ def write_report(
 
 def write_page(out: Path, text: str) -> None:
     """Write a page to `out`, and replace an existing one in one step."""
-    write_whole(out, readable(text).encode(), "report", "--out")
+    write_whole(out, readable(text).encode(), "report", "--to")
 
 
 def with_baseline(found: list[Path], baseline: Path | None) -> tuple[list[Path], int]:

@@ -1,4 +1,4 @@
-"""The outputs of `lull topology` and `lull simulate --explain`: networks, and the keys of a simulation's file."""
+"""The outputs of `lull topology` and `lull simulate --keys`: networks, and the keys of a simulation's file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lull simulate --explain`: every key of the description, as declared by the simulator."""
+"""`lull simulate --keys`: every key of the description, as declared by the simulator."""
 
 from __future__ import annotations
 

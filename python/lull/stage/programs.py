@@ -46,7 +46,7 @@ class StageRequest:
             )
         if self.verify is not None and not self.approach.startswith("dedicated-cores"):
             raise UsageError(
-                f"stage --approach {self.approach} --verify {self.verify}",
+                f"stage --approach {self.approach} --checksums {self.verify}",
                 "no server writes files that all processes write together",
                 "choose --approach dedicated-cores=N",
             )

@@ -20,7 +20,7 @@ Results = Callable[
     [], Iterable[str]
 ]  # names the files that studies of any kind write, which `ExperimentState` may remove
 
-RUNNING = frozenset({"--quick", "--resume", "--fresh", "--out"})  # options of every kind that runs something
+RUNNING = frozenset({"--quick", "--fresh", "--out"})  # options of every kind that runs something
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Request:
 
     path: Path  # the study's file
     quick: bool = False
-    resume: bool | None = None  # None: continue the same study, move another aside
+    fresh: bool = False  # do not continue the same study
     out: Path | None = None
     grids: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
@@ -45,8 +45,7 @@ class Request:
         """The options that were given."""
         given = {
             "--quick": self.quick,
-            "--resume": self.resume is True,
-            "--fresh": self.resume is False,
+            "--fresh": self.fresh,
             "--out": self.out is not None,
             "--grid": bool(self.grids),
             "--only": bool(self.only),

@@ -1,5 +1,5 @@
 // A key of a simulation's file, declared once, next to the code that reads it. The declaration determines the check of
-// a user's value, its default, the output of `lull simulate --explain` and `lull topology`, and the reference.
+// a user's value, its default, the output of `lull simulate --keys` and `lull topology`, and the reference.
 #pragma once
 #include <cstdint>
 #include <limits>

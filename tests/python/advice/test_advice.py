@@ -1,6 +1,7 @@
 """Advice: on records with known waits, output and puts, and on machines with known constants."""
 
 import json
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -408,9 +409,10 @@ def test_advice_that_was_killed_is_continued_by_the_same_command(lull: Lull, des
     before = record.read(lull.folder / "told" / "present").repeats
     assert len(before) == 2
     (lull.folder / "go").touch()
+    shutil.copytree(lull.folder / "told", lull.folder / "again")
     other = lull.run("advise", *words, "--", *app, "--again")
     assert other.returncode == 1 and "continue the advice in told: its description has changed" in other.stderr
-    assert "--fresh" not in other.stderr, "lull advise has no such option"
+    assert "--fresh starts again" in other.stderr
     done = lull.run("advise", *words, "--", *app)
     assert done.returncode == 0, done.stderr
     assert "resumes: 2 of 4 runs are in told/present" in done.stderr
@@ -418,6 +420,10 @@ def test_advice_that_was_killed_is_continued_by_the_same_command(lull: Lull, des
     assert (len(after), after[:2]) == (4, before)
     assert not list((lull.folder / "told").rglob(".state"))
     assert json.loads((lull.folder / "told" / "advice.json").read_text())["program"]
+    fresh = lull.run("advise", *words[:-1], "again", "--fresh", "--", *app)
+    assert fresh.returncode == 0 and "resumes" not in fresh.stderr
+    again = record.read(lull.folder / "again" / "present").repeats
+    assert len(again) == 4 and again[0] != before[0]
 
 
 @pytest.mark.parametrize(

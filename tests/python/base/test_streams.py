@@ -43,7 +43,7 @@ def test_labels_arguments_and_folders_need_not_be_utf8(lull: Lull) -> None:
     assert (found.label, found.command) == ("caf\\xe9", ["echo", "caf\\xe9"])
     done = called(here, "measure", "--append", f"r-{LATIN}", "--label", LATIN, "echo", LATIN)
     assert done.returncode == 0, done.stderr
-    for args in (("report", f"r-{LATIN}", "--out", f"{LATIN}.html"), ("export", "--format", "csv", f"r-{LATIN}")):
+    for args in (("report", f"r-{LATIN}", "--to", f"{LATIN}.html"), ("export", "--format", "csv", f"r-{LATIN}")):
         done = called(here, *args)
         assert (done.returncode, done.stderr) == (0, b"")
     assert b"r-caf\\xe9" in done.stdout
@@ -136,7 +136,7 @@ def test_the_oldest_click_that_is_allowed_has_one_line_for_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delattr(click.exceptions, "NoArgsIsHelpError", raising=False)  # new in click 8.2
-    monkeypatch.setattr("sys.argv", ["lull", "report", "--out", "x", "nowhere"])
+    monkeypatch.setattr("sys.argv", ["lull", "report", "--to", "x", "nowhere"])
     monkeypatch.setattr("lull.cli.configure_streams", lambda: None)
     with pytest.raises(SystemExit) as left:
         main()

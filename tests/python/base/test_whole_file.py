@@ -18,7 +18,7 @@ from records import run, write
 
 
 def put(out: Path, content: bytes = b"new\n") -> None:
-    write_whole(out, content, "report", "--out")
+    write_whole(out, content, "report", "--to")
 
 
 def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_standard_output_is_written_behind_what_is_in_it(lull: Lull, name: str) 
     printed = lull.folder / "printed"
     printed.write_text("before\n")
     inode = printed.stat().st_ino
-    command = [*lull.argv("export", "--format", "csv", "--out", name, "r")]
+    command = [*lull.argv("export", "--format", "csv", "--to", name, "r")]
     with printed.open("a") as file:
         done = subprocess.run(
             command, cwd=lull.folder, env=lull.environment(), stdout=file, stderr=subprocess.PIPE, check=False

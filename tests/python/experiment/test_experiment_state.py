@@ -83,25 +83,25 @@ def test_another_process_is_refused_until_the_first_ends(tmp_path: Path) -> None
 
 def test_runs_without_conditions_belong_to_nothing(tmp_path: Path) -> None:
     with ExperimentState(tmp_path, "study") as state:
-        take_up(state, BEGUN, None)
+        take_up(state, BEGUN)
         state.keep("p", 0, b"{}")
     (tmp_path / STATE / CONDITIONS).unlink()
     with ExperimentState(tmp_path, "study") as state:
         with pytest.raises(LullError, match=r"conditions.json is missing; --fresh starts again"):
-            take_up(state, BEGUN, None)
-        take_up(state, BEGUN, False)
+            take_up(state, BEGUN)
+        take_up(state, BEGUN, fresh=True)
         assert state.conditions == BEGUN and not state.has("p", 0)
 
 
 def test_other_conditions_move_everything_aside(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with ExperimentState(out, "study", lambda: ["table.csv"]) as state:
-        take_up(state, BEGUN, None)
+        take_up(state, BEGUN)
         state.keep("p", 0, b"{}")
         state.write(out / "table.csv", b"")
         (out / "mine").touch()
     with ExperimentState(out, "study", lambda: ["table.csv"]) as state:
-        words = take_up(state, BEGUN.model_copy(update={"node": "m"}), None)
+        words = take_up(state, BEGUN.model_copy(update={"node": "m"}))
         assert words == f"the former content of {out} is now in {out}-1: it ran on n"
         assert not state.has("p", 0) and not (out / "table.csv").exists()
     assert (tmp_path / "out-1" / STATE / "p" / "000.json").exists() and (tmp_path / "out-1" / "table.csv").exists()

@@ -22,7 +22,7 @@ STEPS = [
     ["measure", "--runs", "2", "--out", "long", "--", "sleep", "0.1"],
     ["compare", "short", "long"],
     ["simulate", "--out", "net", "net.toml"],
-    ["report", "--out", "report.html", "short", "long"],
+    ["report", "--to", "report.html", "short", "long"],
     ["run", "-n", "2", "histogram", "--updates", "1000"],
 ]
 

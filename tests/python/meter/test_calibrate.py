@@ -59,7 +59,7 @@ def moving_tree(tree: Path) -> Iterator[Path]:
 
 
 def test_a_calibration_is_the_line_through_idle_and_full_load(lull: Lull, moving_tree: Path) -> None:
-    done = lull.run("sources", "--sysroot", str(moving_tree), "--calibrate", "3", "--out", "site.toml")
+    done = lull.run("sources", "--sysroot", str(moving_tree), "--calibrate", "3", "--to", "site.toml")
     assert done.returncode == 0, done.stderr
     assert "calibrating by powercap (powercap:package-0)" in done.stderr
     assert "that is not idle" in done.stderr
@@ -88,7 +88,7 @@ def test_without_any_meter_it_is_refused_and_says_what_was_looked_for(lull: Lull
 
 
 def test_a_counter_that_stands_still_makes_no_line(lull: Lull, tree: Path) -> None:
-    done = lull.run("sources", "--sysroot", str(tree), "--calibrate", "1", "--out", "s.toml")
+    done = lull.run("sources", "--sysroot", str(tree), "--calibrate", "1", "--to", "s.toml")
     assert done.returncode == 1
     assert "calibrate the estimate: " in done.stderr.splitlines()[-1]
     assert not (lull.folder / "s.toml").exists()
@@ -96,7 +96,7 @@ def test_a_counter_that_stands_still_makes_no_line(lull: Lull, tree: Path) -> No
 
 def test_a_site_file_that_is_there_is_not_overwritten(lull: Lull, tree: Path) -> None:
     (lull.folder / "site.toml").write_text("[nic]\nwatts = 3\n")
-    done = lull.run("sources", "--sysroot", str(tree), "--calibrate", "1", "--out", "site.toml")
+    done = lull.run("sources", "--sysroot", str(tree), "--calibrate", "1", "--to", "site.toml")
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     assert "watts" in (lull.folder / "site.toml").read_text()

@@ -249,7 +249,7 @@ def test_two_traces_predict_more_processes(lull: Lull, machine: Path) -> None:
     for size in (4, 8):
         traced(lull.folder / str(size), size)
     arguments = ("--on", str(machine), "--power", "active", "--placements", "0", "--out", "out")
-    done = lull.run("predict", "--processes", "32", *arguments, "4", "8")
+    done = lull.run("predict", "--on", "slingshot-4608", "--processes", "32", *arguments, "4", "8")
     assert done.returncode == 0, done.stderr
     assert "8, 32 processes on a small machine" in done.stdout
     assert "from traces of 8 and 4 processes" in done.stdout
@@ -296,7 +296,7 @@ def test_mistakes_are_one_line_each(tmp_path: Path, machine: Path) -> None:
     refused(tmp_path / "4" / "traces", "it is neither a trace nor a record")
     refused(small, "--runs is for commands", runs=2)
     with pytest.raises(LullError, match="it exists already"):
-        library.predict(small, out=tmp_path / "4")
+        library.predict(small, on="slingshot-4608", out=tmp_path / "4")
 
 
 def test_an_application_of_ours_is_predicted_from_its_record(tmp_path: Path, machine: Path) -> None:
@@ -326,7 +326,7 @@ def test_a_record_without_a_skeleton_is_refused(tmp_path: Path, command: str, sa
     run = records.run("one").model_copy(update={"command": command.split()})
     folder = records.write(tmp_path / "one", run)
     with pytest.raises(LullError, match=says):
-        library.predict(folder, out=tmp_path / "out")
+        library.predict(folder, on="slingshot-4608", out=tmp_path / "out")
 
 
 @needs_otf2
@@ -351,7 +351,7 @@ def test_a_command_is_traced_and_predicted(lull: Lull, mpi: MpiLibrary, machine:
     ],
 )
 def test_wrong_links_are_refused_before_anything_runs(lull: Lull, power: str, says: str) -> None:
-    refused = lull.run("predict", "--power", power, "--out", "out", "--", "touch", "it_ran")
+    refused = lull.run("predict", "--on", "slingshot-4608", "--power", power, "--out", "out", "--", "touch", "it_ran")
     assert refused.returncode == 2
     assert says in refused.stderr and refused.stderr.count("\n") == 1
     assert not (lull.folder / "it_ran").exists() and not (lull.folder / "out").exists()
@@ -359,15 +359,15 @@ def test_wrong_links_are_refused_before_anything_runs(lull: Lull, power: str, sa
 
 @needs_otf2
 def test_a_command_that_fails_or_has_no_mpi_is_a_line(lull: Lull) -> None:
-    failed = lull.run("predict", "--out", "failed", "--", "false")
+    failed = lull.run("predict", "--on", "slingshot-4608", "--out", "failed", "--", "false")
     assert failed.returncode == 1
     assert "lull: trace false: it left no trace" in failed.stderr or "exit code 1" in failed.stderr
-    silent = lull.run("predict", "--out", "silent", "--", "true")
+    silent = lull.run("predict", "--on", "slingshot-4608", "--out", "silent", "--", "true")
     assert silent.returncode == 1
     assert "none of its processes has called an MPI library that Lull supports" in silent.stderr
-    missing = lull.run("predict", "--out", "missing", "--", "./there-is-no-such-program")
+    missing = lull.run("predict", "--on", "slingshot-4608", "--out", "missing", "--", "./there-is-no-such-program")
     assert missing.returncode != 0 and "Traceback" not in missing.stderr
-    more = lull.run("predict", "--processes", "64", "--out", "more", "--", "./app")
+    more = lull.run("predict", "--on", "slingshot-4608", "--processes", "64", "--out", "more", "--", "./app")
     assert more.returncode == 2
     assert "app is not a known launcher" in more.stderr
 

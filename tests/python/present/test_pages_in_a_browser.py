@@ -32,8 +32,8 @@ PAGES = {
     "settings": ("settings",),
     "sources": ("sources",),
     "topology": ("topology", "torus"),
-    "report": ("report", "results/first", "results/second", "--out", "page.html"),
-    "report of a simulation": ("report", "results/net", "--out", "page.html"),
+    "report": ("report", "results/first", "results/second", "--to", "page.html"),
+    "report of a simulation": ("report", "results/net", "--to", "page.html"),
 }
 
 

@@ -153,7 +153,7 @@ def test_csv_has_a_row_for_every_run_and_energy(lull: Lull) -> None:
 
 def test_parquet_has_the_same_rows_and_each_column_its_meaning(lull: Lull) -> None:
     a_record(lull.folder)
-    assert lull.run("export", "app", "--format", "parquet", "--out", "t.parquet").returncode == 0
+    assert lull.run("export", "app", "--format", "parquet", "--to", "t.parquet").returncode == 0
     table = pq.read_table(lull.folder / "t.parquet")
     assert table.num_rows == 15
     assert table.column_names[: len(COLUMNS)] == list(COLUMNS)

@@ -83,7 +83,7 @@ def test_markdown_has_a_table_for_each_comparison(three: Lull):
 
 @pytest.mark.parametrize(("form", "begin"), [("svg", b"<svg "), ("pdf", b"%PDF-")])
 def test_their_plots_are_files_on_demand(three: Lull, form: str, begin: bytes):
-    done = three.run("report", "a", "b", "--out", "page.html", "--plots", f"plots-{form}", "--plots-as", form)
+    done = three.run("report", "a", "b", "--to", "page.html", "--plots", f"plots-{form}", "--plots-as", form)
     assert done.returncode == 0, done.stderr
     paths = list((three.folder / f"plots-{form}").iterdir())
     assert {path.name for path in paths} == {f"{name}.{form}" for name in ("latency", "link-use", "states")}

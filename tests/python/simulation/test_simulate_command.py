@@ -174,7 +174,7 @@ def test_a_programs_time_is_on_the_screen_and_in_the_record(lull: Lull):
     assert job.time.computing_s == pytest.approx(50e-6)
     metrics = record.read(lull.folder / "out").repeats[0].metrics
     assert metrics["waiting.sums"].value == job.time.waiting_s
-    assert lull.run("report", "out", "--out", "page.html").returncode == 0
+    assert lull.run("report", "out", "--to", "page.html").returncode == 0
     assert "Time by activity" in (lull.folder / "page.html").read_text()
 
 
@@ -288,7 +288,7 @@ def test_plots_are_svg_files_that_stand_alone(net: Lull):
 
 
 def test_explain_lists_every_key_with_its_default(net: Lull):
-    shown = net.run("simulate", "--explain").stdout
+    shown = net.run("simulate", "--keys").stdout
     for words in (
         "input_buffer",
         "64 KiB",
@@ -362,7 +362,7 @@ def test_two_simulations_with_watts_compare_by_joules(net: Lull):
 
 
 def test_a_report_shows_simulations_with_their_plots(two: Lull):
-    done = two.run("report", "a", "b", "--out", "report.html")
+    done = two.run("report", "a", "b", "--to", "report.html")
     assert done.returncode == 0, done.stderr
     page = (two.folder / "report.html").read_text()
     for words in ("Everything here is simulated", "Time in power states", "power.mode", "deep-sleep", "halo"):

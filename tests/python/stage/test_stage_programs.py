@@ -306,7 +306,7 @@ def test_the_command_sets_what_is_asked_for(lull: Lull, tmp_path: Path) -> None:
     names = ("", "_BUFFER", "_WHEN_FULL", "_FSYNC", "_CLOSE", "_SYNC", "_VERIFY")
     shown = " ".join(["echo", *(f"$LULL_STAGE{name}" for name in names), "$LD_PRELOAD"])
     options = ["--approach", "dedicated-cores=2", "--buffer", "64M", "--when-full", "drop", "--no-fsync"]
-    options += ["--close", "wait", "--sync", "order", "--verify", str(tmp_path)]
+    options += ["--close", "wait", "--sync", "order", "--checksums", str(tmp_path)]
     done = lull.cold.run("stage", *options, "--", "sh", "-c", shown)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[:7] == ["dedicated-cores=2", "64M", "drop", "0", "wait", "order", str(tmp_path)]
@@ -319,7 +319,7 @@ def test_the_command_sets_what_is_asked_for(lull: Lull, tmp_path: Path) -> None:
         (["--approach", "dedicated-cores=0"], "no such approach"),
         (["--approach", "sometimes"], "no such approach"),
         (["--approach", "dedicated-cores", "--buffer", "much"], "LULL_STAGE_BUFFER"),
-        (["--approach", "time-partitioning", "--verify", "."], "no server writes"),
+        (["--approach", "time-partitioning", "--checksums", "."], "no server writes"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_in_a_line(lull: Lull, options: list[str], named: str) -> None:

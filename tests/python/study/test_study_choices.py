@@ -239,7 +239,7 @@ def test_it_continues_where_it_stopped_and_is_told_again_without_running(study: 
     for file in record.iterdir():
         file.unlink()
     record.rmdir()
-    assert study.run("study", "./small.toml", "--resume").returncode == 0
+    assert study.run("study", "./small.toml").returncode == 0
     assert len(runs(study)) == before + 1
 
 

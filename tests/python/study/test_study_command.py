@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import time
 from dataclasses import replace
@@ -169,7 +170,7 @@ def test_killed_at_any_moment_it_leaves_no_child_and_goes_on_where_it_was(study:
             assert len(record.read(out / name).repeats) == 3
     kept = {path: path.read_bytes() for path in (out / ".state").glob("*/*.json")}
     assert len(kept) >= 5
-    done = study.run("study", "./small.toml", "--resume")
+    done = study.run("study", "./small.toml")
     assert done.returncode == 0, done.stderr
     assert all(path.read_bytes() == content for path, content in kept.items())
     assert len(points(out)) == 4
@@ -209,17 +210,16 @@ def test_an_interrupt_keeps_what_is_finished_and_exits_130(study: Lull) -> None:
         (lambda study: (study.folder / "program.py").write_text(PROGRAM + "\n"), "program.py has changed"),
     ],
 )
-def test_what_no_longer_belongs_together_is_refused_with_the_difference(study: Lull, change, words: str) -> None:
+def test_what_no_longer_belongs_together_is_moved_aside_with_the_difference(study: Lull, change, words: str) -> None:
     process = study.start("study", "./small.toml")
     assert wait_until(lambda: list((study.folder / "results").glob("study-small/.state/*/000.json")))
     process.kill()
     process.communicate()
     change(study)
-    done = study.run("study", "./small.toml", "--resume")
-    assert done.returncode == 1
-    assert words in done.stderr
-    assert "--fresh" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    done = study.run("study", "./small.toml", "--quiet")
+    line = done.stderr.splitlines()[0]
+    assert line.startswith("lull: the former content of results/study-small is now in ") and words in line
+    assert list((study.folder / "results" / "study-small-1" / ".state").glob("*/000.json"))
 
 
 def test_another_study_in_the_folder_is_moved_aside_and_not_lost(study: Lull) -> None:
@@ -296,10 +296,17 @@ def test_a_program_without_the_region_stops_the_study(study: Lull) -> None:
 def test_a_folder_with_something_else_is_left_alone(study: Lull) -> None:
     (study.folder / "mine").mkdir()
     (study.folder / "mine" / "thesis.tex").write_text("")
-    for flag in ("--resume", "--fresh"):
-        done = study.run("study", "./small.toml", flag, "--out", "mine")
+    for flags in ([], ["--fresh"]):
+        done = study.run("study", "./small.toml", *flags, "--out", "mine")
         assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
     assert [path.name for path in (study.folder / "mine").iterdir()] == ["thesis.tex"]
+
+
+def test_quietly_no_progress_is_shown(study: Lull) -> None:
+    shown = study.run("study", "./small.toml", "--quick", "--out", "shown")
+    assert re.search(r"(?m)^1/\d+ ", shown.stderr)
+    hidden = study.run("study", "./small.toml", "--quick", "--out", "hidden", "-q")
+    assert hidden.returncode == 0 and not re.search(r"(?m)^\d+/\d+ ", hidden.stderr)
 
 
 def test_a_file_that_is_not_there_is_one_line(lull: Lull) -> None:

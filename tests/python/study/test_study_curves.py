@@ -138,7 +138,7 @@ def test_figures_are_told_anew_without_running_anything_again(lull: Lull) -> Non
     told = STUDY.replace("End to end", "In all").replace('"lag_us", ', "")
     told = told.replace('only.colour = ["red"]', 'only = { colour = ["red"], way = [2] }')
     (lull.folder / "s.toml").write_text(told)
-    done = lull.run("study", "./s.toml", "--resume")
+    done = lull.run("study", "./s.toml")
     assert done.returncode == 0, done.stderr
     assert "is complete" in done.stderr
     table = done.stdout.partition("In all: colour red\n")[2].partition("\n\n")[0]

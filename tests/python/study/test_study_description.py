@@ -203,7 +203,7 @@ class StudyOfSongs(Study):
 def run(whole, request, results):
     now = Conditions(what="study", name="s", description="", settings={}, node="", points=whole.songs)
     with ExperimentState(request.folder, "study", results) as state:
-        take_up(state, now, request.resume)
+        take_up(state, now, fresh=request.fresh)
         state.write(state.out / "songs.txt", "".join(whole.songs).encode())
 
 KIND = StudyKind("songs", StudyOfSongs, RUNNING, run, results=("songs.txt",))
@@ -220,7 +220,7 @@ def test_another_kind_takes_a_module_and_a_row(tmp_path: Path, monkeypatch: pyte
     assert (out / "songs.txt").read_text() == "a"
     file.write_text(file.read_text().replace('"a"', '"b"'))
     (out / "choices.json").write_text("from a study of choices")
-    run_study(Request(file, out=out, resume=False))
+    run_study(Request(file, out=out, fresh=True))
     assert {path.name for path in out.iterdir()} == {".state", "songs.txt"}
     with pytest.raises(UsageError, match="--grid is not for studies of songs"):
         run_study(Request(file, out=out, grids=("x",)))

@@ -198,7 +198,7 @@ def test_the_study_prints_each_paper_and_runs_nothing(lull: Lull, study: StudyOf
     assert not (lull.folder / "results").exists()
 
 
-@pytest.mark.parametrize("option", ["--quick", "--fresh", "--resume", "--grid=a", "--workers=2", "--out=o"])
+@pytest.mark.parametrize("option", ["--quick", "--fresh", "--grid=a", "--workers=2", "--out=o"])
 def test_options_of_studies_that_run_something_are_refused(lull: Lull, option: str) -> None:
     done = lull.run("study", "published-machines", option)
     assert done.returncode == 2

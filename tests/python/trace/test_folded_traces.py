@@ -138,7 +138,7 @@ def test_a_folded_job_that_ends_in_the_middle_leaves_a_whole_archive(
     text = printed(folding.folder / "t")
     assert text.count("MPI_ALLREDUCE") or text.count('"MPI_Allreduce"')
     merged = folding.folder / "merged.lulltrace"
-    assert folding.run("archive", "merge", "--out", str(merged), "t").returncode == 0
+    assert folding.run("archive", "merge", "--to", str(merged), "t").returncode == 0
     assert analyse(merged).account == analyse(folding.folder / "t").account
 
 

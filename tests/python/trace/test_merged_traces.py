@@ -57,7 +57,7 @@ def test_ranks_that_differ_by_their_neighbours_are_one_class(merged: Path) -> No
 
 def test_the_file_may_lie_elsewhere_and_recordings_be_kept(lull: Lull) -> None:
     leave(lull.folder / "t", ring(2))
-    done = lull.run("archive", "merge", "--keep-raw", "--out", "jobs.lulltrace", "t")
+    done = lull.run("archive", "merge", "--keep-raw", "--to", "jobs.lulltrace", "t")
     assert done.returncode == 0
     assert (lull.folder / "jobs.lulltrace").exists() and (lull.folder / "t" / "raw").is_dir()
     assert sorted(path.name for path in lull.folder.iterdir() if path.name.startswith(".job")) == []

@@ -121,7 +121,7 @@ def test_plots_are_files(lull: Lull, form: str, begin: bytes) -> None:
 def test_a_report_on_a_traced_run_has_its_plots(lull: Lull) -> None:
     folder = records.write(lull.folder / "t", records.run("app", [1.0]))
     convert(leave(folder, ring(3)), keep_raw=False)
-    done = lull.run("report", "t", "--out", "page.html")
+    done = lull.run("report", "t", "--to", "page.html")
     assert done.returncode == 0, done.stderr
     page = (lull.folder / "page.html").read_text()
     assert "<h2>Traces</h2>" in page and 'id="trace-matrix' in page

@@ -76,7 +76,7 @@ def test_the_folder_is_a_record_too(tracing: Lull, built: Path) -> None:
     run = record.read(tracing.folder / "t")
     assert run.command[0] == "mpirun.openmpi"
     assert run.repeats[0].exit_code == 0 and run.repeats[0].totals
-    assert tracing.run("report", "t", "--out", "page.html").returncode == 0
+    assert tracing.run("report", "t", "--to", "page.html").returncode == 0
     assert "<h2>Traces</h2>" in (tracing.folder / "page.html").read_text()
     taken = tracing.run("trace", "--out", "t", "true")
     assert (taken.returncode, len(taken.stderr.splitlines())) == (125, 1)

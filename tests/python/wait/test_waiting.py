@@ -97,7 +97,7 @@ def test_under_measure_the_table_is_in_the_record_and_in_the_report(lull: Lull) 
     [printed] = [line.split() for line in done.stderr.splitlines() if line.startswith("all ")]
     assert sum(row.count for row in job.rows) == int(printed[1])
     assert sum(row.waits for row in job.rows) == int(printed[3])
-    assert lull.run("report", "r", "--out", "r.html").returncode == 0
+    assert lull.run("report", "r", "--to", "r.html").returncode == 0
     assert "<h2>Cost of waiting</h2>" in (lull.folder / "r.html").read_text()
 
 

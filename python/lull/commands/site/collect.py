@@ -40,12 +40,12 @@ SOCKET = Path("/run/lull-collect/jobs")
     show_default=True,
     help="Socket for this machine.",
 )
-@click.option("--listen", metavar="HOST:PORT", help="Also listen at a TCP port, for nodes and users, by munge.")
+@click.option("--listen", metavar="HOST:PORT", help="Address to listen at, too, for nodes and users, by munge.")
 @click.option(
     "--spool",
     metavar="DIR",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Also store the rows in this folder, which nodes share, or which is this machine's spool.",
+    help="Folder of rows to store, too: one that nodes share, or this machine's spool.",
 )
 @click.option(
     "--every",
@@ -54,7 +54,7 @@ SOCKET = Path("/run/lull-collect/jobs")
     type=click.FloatRange(0.1, 3600),
     default=10.0,
     show_default=True,
-    help="How often --spool is read.",
+    help="Interval between readings of --spool.",
 )
 @click.option(
     "--site",

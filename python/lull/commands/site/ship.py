@@ -23,7 +23,7 @@ from lull.jobs.spool import SPOOL
     type=click.Path(path_type=Path),
     default=SPOOL,
     show_default=True,
-    help="Folder of lull-meterd's rows.",
+    help="Folder of rows, which lull-meterd writes.",
 )
 @click.option(
     "--collector", metavar="ADDRESS", help="HOST:PORT or socket of the collector, or a folder.  [default: the site's]"

@@ -36,7 +36,7 @@ def run(whole: StudyOfChoices, request: Request, results: Results) -> None:
         say(line)
     with ExperimentState(folder, "study", results) as state:
         if words := take_up(
-            state, beginning(request.path.stem, request.quick, chosen, possible, places), request.resume
+            state, beginning(request.path.stem, request.quick, chosen, possible, places), fresh=request.fresh
         ):
             say(words)
         if all((folder / point.name).exists() for point in points):

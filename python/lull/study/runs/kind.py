@@ -27,7 +27,7 @@ def run(whole: StudyOfRuns, request: Request, results: Results) -> None:
     prepares = [prepare_command(chosen, places, name, places.inputs / name) for name in chosen.prepare]
     begun = beginning(request.path.stem, request.quick, chosen, points, places, prepares=prepares)
     with ExperimentState(folder, "study", results) as state:
-        if words := take_up(state, begun, request.resume):
+        if words := take_up(state, begun, fresh=request.fresh):
             say(words)
         if all((folder / point.name).exists() for point in points):
             say(f"the study in {folder} is complete; --fresh runs it again")

@@ -27,7 +27,7 @@ def run(whole: StudyOfSimulations, request: Request, results: Results) -> None:
     names = selected(points, request.grids, request.only, asked=f"run the study {request.path.stem}")
     taken = read_earlier_rows(take, points) if take else {}
     with ExperimentState(request.folder, "study", results) as state:
-        if words := take_up(state, running.beginning(request.path.stem, request.quick, points), request.resume):
+        if words := take_up(state, running.beginning(request.path.stem, request.quick, points), fresh=request.fresh):
             say(words)
         missing = running.points_left(points, state)
         left = [point for point in missing if point.name not in taken and point.name in names]
