@@ -19,11 +19,22 @@ def caveats(
     outcome: Outcome | None,
     ratios: tuple[bootstrap.Interval, bootstrap.Interval],
     tests: RankTests,
+    pairs: int | None,
 ) -> list[str]:
-    """All caveats of the comparison, the most serious first; `ratios` are Speedup and Greenup."""
+    """All caveats of the comparison, the most serious first.
+
+    Args:
+        first: The baseline, with all its runs.
+        second: The candidate.
+        outcome: The outcome; None if the runs are too few.
+        ratios: Speedup and Greenup.
+        tests: The rank tests.
+        pairs: Number of rounds that both sides have; None if their runs are not paired.
+    """
     return [
         *_regions(first, second),
-        *_runs(first, second, outcome),
+        *_runs(first, second, outcome, pairs),
+        *_pairs(first, second, pairs),
         *_kinds(first, second),
         *_tests(outcome, ratios, tests),
         *(line for side in _apart(first, second) for line in (*_sensor(side), *_faults(side), *_notes(side))),
@@ -47,9 +58,9 @@ def _regions(first: Quantity, second: Quantity) -> list[str]:
     return [f"these are whole runs, start and end included; compare with --region {both[0]} for that part alone"]
 
 
-def _runs(first: Quantity, second: Quantity, outcome: Outcome | None) -> list[str]:
+def _runs(first: Quantity, second: Quantity, outcome: Outcome | None, pairs: int | None) -> list[str]:
     lines = []
-    here, there = len(first.samples), len(second.samples)
+    here, there = (pairs or len(side.samples) for side in (first, second))
     if outcome is None:
         p = bootstrap.smallest_p(here, there)
         hopeless = f"; {here} and {there} runs can never reach less than p = {p:.2g}" if p >= LEVEL else ""
@@ -68,6 +79,22 @@ def _runs(first: Quantity, second: Quantity, outcome: Outcome | None) -> list[st
                 f"{side.run.label}: {formatting.count(len(side.failed), 'failed repeat')} left out (number {repeats})"
             )
     return lines
+
+
+def in_turn(first: Quantity, second: Quantity) -> bool:
+    """Whether both sides ran in turn, so that runs of the same round belong together."""
+    return first.run is not second.run and first.run.series != "" and first.run.series == second.run.series
+
+
+def _pairs(first: Quantity, second: Quantity, pairs: int | None) -> list[str]:
+    """How many pairs are used, where sides that ran in turn have different rounds."""
+    runs = " and ".join(f"{formatting.count(len(side.samples), 'run')} of {side.run.label}" for side in (first, second))
+    if pairs is None:
+        few = "too few of their rounds succeeded on both sides, so they are compared unpaired"
+        return [f"{runs} ran in turn, but {few}"] if in_turn(first, second) else []
+    if pairs == len(first.samples) == len(second.samples):
+        return []
+    return [f"ratios are of {formatting.count(pairs, 'pair')}, the rounds in which both succeeded, out of {runs}"]
 
 
 def _kinds(first: Quantity, second: Quantity) -> list[str]:

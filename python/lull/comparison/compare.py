@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
 from lull.base.errors import LullError
 from lull.comparison.bytes_moved import BYTES_PER_MB
-from lull.comparison.caveats import caveats
+from lull.comparison.caveats import caveats, in_turn
 from lull.comparison.measures import Measures, measures, ratio, ratio_if_positive
 from lull.comparison.quantity import Quantity, quantity
 from lull.comparison.result import (
@@ -82,7 +83,8 @@ def compare_pairs(
 ) -> list[Comparison]:
     """Compare pairs of records; the p-values are adjusted over the rank tests of all pairs, which are one family.
 
-    Rounds of commands that ran in turn are resampled as wholes: a drift of the machine is common to both sides.
+    Rounds of commands that ran in turn are resampled as wholes: a drift of the machine is common to both sides. Ratios
+    and tests then use the rounds that both sides have; what describes one side uses all its runs.
 
     Args:
         pairs: Baseline, the numerator of ratios, and candidate.
@@ -96,17 +98,18 @@ def compare_pairs(
         LullError: There is nothing to compare (no successful repeat, no such region or metric), or kinds are mixed.
     """
     quantities: dict[int, Quantity] = {}  # by record
-    columns: dict[tuple[int, int], Measures] = {}  # by record and stream of the generator
+    columns: dict[tuple[int, int, tuple[int, ...]], Measures] = {}  # by record, stream of the generator and runs
 
-    def side(run: Run, stream: int) -> Side:
-        if (id(run), stream) not in columns:
-            columns[id(run), stream] = measures(quantities[id(run)], seed=seed, stream=stream)
-        return quantities[id(run)], columns[id(run), stream]
+    def side(of: Quantity, stream: int) -> Side:
+        key = id(of.run), stream, tuple(sample.index for sample in of.samples)
+        if key not in columns:
+            columns[key] = measures(of, seed=seed, stream=stream)
+        return of, columns[key]
 
     for run in (run for pair in pairs for run in pair):
         if id(run) not in quantities:
             quantities[id(run)] = quantity(run, region=region, per=per)
-    sides = []
+    sides: list[Sides] = []
     for baseline, candidate in pairs:
         first, second = quantities[id(baseline)], quantities[id(candidate)]
         if second.per_unit != first.per_unit:
@@ -117,12 +120,15 @@ def compare_pairs(
             )
         if not allow_mixed:
             refuse_mixed(first, second)
-        sides.append((side(baseline, 0), side(candidate, 0 if in_rounds(first, second) else 1)))
-    found = [_test(one, other, 2 * len(sides)) for one, other in sides]
+        paired = pairs_of(first, second)
+        whole = side(first, 0), side(second, 0 if paired else 1)
+        used = whole if paired is None else (side(paired[0], 0), side(paired[1], 0))
+        sides.append(Sides(whole, used, in_rounds=paired is not None))
+    found = [_test(one, 2 * len(sides)) for one in sides]
     adjusted = ranks.holm([p for _, of_pair in found for p in of_pair])
     return [
         _compare(
-            *sides[place],
+            sides[place],
             RankTests(method=method, time_p=adjusted[2 * place], energy_p=adjusted[2 * place + 1]),
             seed=seed,
             delta=delta,
@@ -134,44 +140,67 @@ def compare_pairs(
 Side = tuple[Quantity, Measures]
 
 
-def _test(baseline: Side, candidate: Side, family: int) -> tuple[Literal["Mann-Whitney", "signed-rank"], list[float]]:
+@dataclass(frozen=True)
+class Sides:
+    """Baseline and candidate: with all their runs, and with those that ratios and tests use."""
+
+    whole: tuple[Side, Side]
+    used: tuple[Side, Side]
+    in_rounds: bool  # run i of one belongs to run i of the other in `used`
+
+
+def _test(sides: Sides, family: int) -> tuple[Literal["Mann-Whitney", "signed-rank"], list[float]]:
     """The rank test of a pair, by method, and its p for each quantity of `TESTED`, not adjusted.
 
     Rounds are compared one by one if they are enough for a family of so many tests to reach the level; which test is
     used does not depend on the values.
     """
-    (first, of_first), (second, of_second) = baseline, candidate
+    (first, of_first), (_, of_second) = sides.used
     columns = [(of_first.values[name], of_second.values[name]) for name in TESTED]
     enough = family * ranks.smallest_p_of_rounds(len(first.samples)) < 1 - bootstrap.CONFIDENCE
-    if in_rounds(first, second) and enough:
+    if sides.in_rounds and enough:
         return "signed-rank", [ranks.signed_rank(*pair) for pair in columns]
     return "Mann-Whitney", [ranks.mann_whitney(*pair) for pair in columns]
 
 
-def in_rounds(first: Quantity, second: Quantity) -> bool:
-    """Whether both sides ran in turn and succeeded in the same rounds: run i of one belongs to run i of the other.
+def pairs_of(first: Quantity, second: Quantity) -> tuple[Quantity, Quantity] | None:
+    """The sides with only the rounds in which both succeeded: run i of one then belongs to run i of the other.
 
     With equal streams, `measures` draws the same rounds for both.
+
+    Returns:
+        None if the sides did not run in turn, or if so few rounds are common that an interval would be lost.
     """
-    if first.run is second.run or not first.run.series or first.run.series != second.run.series:
-        return False
-    return [sample.index for sample in first.samples] == [sample.index for sample in second.samples]
+    if not in_turn(first, second):
+        return None
+    sides = (first, second)
+    common = set.intersection(*({sample.index for sample in side.samples} for side in sides))
+    least = min(len(first.samples), len(second.samples), bootstrap.runs_for_interval())
+    if len(common) < least:
+        return None
+    first, second = (
+        replace(side, samples=tuple(sample for sample in side.samples if sample.index in common)) for side in sides
+    )
+    return first, second
 
 
-def _compare(baseline: Side, candidate: Side, tests: RankTests, *, seed: int, delta: float) -> Comparison:
-    (first, of_first), (second, of_second) = baseline, candidate
+def _compare(sides: Sides, tests: RankTests, *, seed: int, delta: float) -> Comparison:
+    (first, all_of_first), (second, all_of_second) = sides.whole
+    (_, of_first), (_, of_second) = sides.used
+    pairs = len(of_first.values["time"]) if sides.in_rounds else None
     speedup, greenup, edp, ed2p = (ratio(of_first, of_second, name) for name in ("time", "energy", "edp", "ed2p"))
-    enough = bootstrap.enough_runs(len(first.samples), len(second.samples))
+    enough = bootstrap.enough_runs(*(len(side.samples) for side, _ in sides.used))
     powerup = _powerup(of_first, of_second, speedup, greenup)
     outcome = None
     if enough:
         confirmed = {"time_p": tests.time_p, "energy_p": tests.energy_p}
         outcome = gpsup.classify(speedup, greenup, powerup, delta, **confirmed)
     return Comparison(
-        baseline=_side(*baseline),
-        candidate=_side(*candidate),
+        baseline=_side(first, all_of_first),
+        candidate=_side(second, all_of_second),
         quantity=first.words,
-        in_rounds=in_rounds(first, second),
+        in_rounds=sides.in_rounds,
+        pairs=pairs,
         speedup=speedup,
         greenup=greenup,
         powerup=powerup,
@@ -184,8 +213,8 @@ def _compare(baseline: Side, candidate: Side, tests: RankTests, *, seed: int, de
         sensor=_sensor_band(first, second),
         rank_tests=tests,
         hodges_lehmann=Shifts(
-            time_s=ranks.hodges_lehmann(of_first.values["time"], of_second.values["time"]),
-            energy_j=ranks.hodges_lehmann(of_first.values["energy"], of_second.values["energy"]),
+            time_s=ranks.hodges_lehmann(all_of_first.values["time"], all_of_second.values["time"]),
+            energy_j=ranks.hodges_lehmann(all_of_first.values["energy"], all_of_second.values["energy"]),
         ),
         category=outcome.category if outcome else None,
         outcome=outcome.name if outcome else "too few runs",
@@ -194,7 +223,7 @@ def _compare(baseline: Side, candidate: Side, tests: RankTests, *, seed: int, de
         kind=weakest([first.kind, second.kind]),
         seed=seed,
         delta=delta,
-        warnings=caveats(first, second, outcome, (speedup, greenup), tests),
+        warnings=caveats(first, second, outcome, (speedup, greenup), tests, pairs),
     )
 
 

@@ -98,6 +98,7 @@ class Comparison(Model):
     candidate: SideOfComparison  # the other record
     quantity: str  # what is compared: a run, a region, or a unit of work
     in_rounds: bool  # both sides ran in turn, and whole rounds are resampled for the intervals
+    pairs: int | None  # rounds in which both sides succeeded, which ratios and tests use; null if not `in_rounds`
     speedup: Interval  # ratio of times
     greenup: Interval  # ratio of energies
     powerup: Interval  # speedup / greenup: candidate's power over baseline's

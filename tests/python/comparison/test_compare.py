@@ -445,10 +445,39 @@ def test_few_rounds_for_many_tests_are_not_compared_one_by_one():
     assert {found.rank_tests.method for found in compare_pairs(pairs[:12])} == {"signed-rank"}
 
 
-@pytest.mark.parametrize("other", [{"series": "y"}, {"series": "x", "exit_codes": (0, 0, 1)}])
-def test_runs_of_other_rounds_are_independent(other):
-    found = compare_runs(drifting("A", 1.0, "x"), drifting("B", 0.95, **other))
-    assert not found.in_rounds and width(found.speedup) > 0.2
+def test_runs_of_other_rounds_are_independent():
+    found = compare_runs(drifting("A", 1.0, "x"), drifting("B", 0.95, "y"))
+    assert not found.in_rounds and found.pairs is None and width(found.speedup) > 0.2
+
+
+@pytest.mark.parametrize(
+    ("failed_of_a", "failed_of_b", "pairs", "runs"),
+    [((), (2,), 9, "10 runs of A and 9 runs of B"), ((0, 5), (2, 5), 7, "8 runs of A and 8 runs of B")],
+)
+def test_a_failed_run_takes_only_its_own_round_out_of_the_pairs(
+    failed_of_a: tuple[int, ...], failed_of_b: tuple[int, ...], pairs: int, runs: str
+):
+    codes = [tuple(int(index in failed) for index in range(10)) for failed in (failed_of_a, failed_of_b)]
+    found = compare_runs(drifting("A", 1.0, "x", codes[0]), drifting("B", 0.95, "x", codes[1]))
+    assert found.in_rounds and found.pairs == pairs
+    assert found.speedup.value == pytest.approx(1 / 0.95) and width(found.speedup) < 0.001
+    assert found.rank_tests.method == "signed-rank"
+    line = f"ratios are of {pairs} pairs, the rounds in which both succeeded, out of {runs}"
+    assert line in found.warnings
+    assert found.baseline.runs == 10 - len(failed_of_a) and found.candidate.runs == 10 - len(failed_of_b)
+
+
+def test_whole_rounds_need_no_line_about_pairs():
+    found = compare_runs(drifting("A", 1.0, "x"), drifting("B", 0.95, "x"))
+    assert found.pairs == 10 and not [line for line in found.warnings if "pairs" in line]
+
+
+def test_pairs_are_given_up_where_they_would_cost_the_interval():
+    codes = (1, 1, 1, 0, 0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0, 0, 1, 1, 1)
+    found = compare_runs(drifting("A", 1.0, "x", codes[0]), drifting("B", 0.95, "x", codes[1]))
+    assert not found.in_rounds and found.speedup.low is not None
+    few = "too few of their rounds succeeded on both sides, so they are compared unpaired"
+    assert f"7 runs of A and 7 runs of B ran in turn, but {few}" in found.warnings
 
 
 def test_all_pairs_of_a_page_are_one_family():

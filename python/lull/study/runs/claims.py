@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lull.comparison.compare import in_rounds
+from lull.comparison.compare import pairs_of
 from lull.comparison.measures import measures, ratio_if_positive
 from lull.comparison.quantity import quantity
 from lull.record import Domain, EnergyKind, Run, weakest
@@ -107,8 +107,9 @@ def look(check: Check, one: StudyComparison, region: str | None) -> ObservedRati
 
 def of_metric(one: StudyComparison, metric: str, region: str | None) -> ObservedRatio | None:
     """A metric of the candidate over that of the baseline: the ratio of medians with its interval."""
-    sides = [quantity(run, region=region) for run in (one.candidate, one.baseline)]
-    streams = (0, 0 if in_rounds(*sides) else 1)
+    whole = quantity(one.candidate, region=region), quantity(one.baseline, region=region)
+    paired = pairs_of(*whole)
+    sides, streams = (whole, (0, 1)) if paired is None else (paired, (0, 0))
     candidate, baseline = (
         measures(side, seed=bootstrap.SEED, stream=stream, metrics=[metric])
         for side, stream in zip(sides, streams, strict=True)
