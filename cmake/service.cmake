@@ -1,5 +1,5 @@
 # What lull-meterd, `lull ship` and `lull collect` need to run as services of a machine: units for systemd, the udev rule, their
-# user, and the line for Slurm. With -DLULL_INSTALL_SERVICE=ON, `cmake --install` puts them where systemd and udev look below the prefix, as the component
+# user, the line for Slurm, and alerts and dashboards. With -DLULL_INSTALL_SERVICE=ON, `cmake --install` puts them where systemd and udev look below the prefix, as the component
 # `service`; the paths of programs in them are those of the installation.
 option(LULL_INSTALL_SERVICE "Install the units, udev rule and user of lull-meterd, the service of a node" OFF)
 if(LULL_INSTALL_SERVICE)
@@ -18,4 +18,5 @@ if(LULL_INSTALL_SERVICE)
   install(FILES ${given}/60-lull-meters.rules DESTINATION lib/udev/rules.d COMPONENT service)
   install(FILES ${given}/lull.sysusers DESTINATION lib/sysusers.d RENAME lull.conf COMPONENT service)
   install(FILES ${made}/plugstack.conf DESTINATION ${LULL_INSTALL_SHARE}/lull COMPONENT service)
+  install(DIRECTORY ${given}/prometheus ${given}/grafana DESTINATION ${LULL_INSTALL_SHARE}/lull COMPONENT service)
 endif()

@@ -74,16 +74,17 @@ def metrics(readings: Sequence[NodeReading]) -> Iterator[Metric]:
     yield from (energy, power, octets, whole, run)
 
 
-def registry_of(feed: Feed) -> CollectorRegistry:
-    """A registry with only the metrics of `feed`."""
+def registry_of(*collectors: Collector) -> CollectorRegistry:
+    """A registry with the metrics of these and no others."""
     registry = CollectorRegistry()
-    registry.register(Readings(feed))
+    for collector in collectors:
+        registry.register(collector)
     return registry
 
 
 @contextmanager
-def serving(feed: Feed, address: str) -> Iterator[str]:
-    """Serve at HOST:PORT within a `with` block.
+def serving(registry: CollectorRegistry, address: str) -> Iterator[str]:
+    """Serve the metrics of a registry at HOST:PORT within a `with` block.
 
     Yields:
         The URL, with the port chosen by the system if 0 was requested.
@@ -95,7 +96,7 @@ def serving(feed: Feed, address: str) -> Iterator[str]:
     host, port = parsed_address(address)
     asked = f"listen at {address}"
     try:
-        server, thread = start_http_server(port, addr=host, registry=registry_of(feed))
+        server, thread = start_http_server(port, addr=host, registry=registry)
     except OSError as error:
         raise LullError(asked, describe_os_error(error), "choose another --listen HOST:PORT") from error
     shown = f"[{host}]" if ":" in host else host
@@ -119,7 +120,7 @@ def parsed_address(address: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def write_textfile(feed: Feed, out: Path, every_s: float, interrupts: Interrupts) -> None:
+def write_textfile(registry: CollectorRegistry, out: Path, every_s: float, interrupts: Interrupts) -> None:
     """Write the metrics for node_exporter's textfile collector every `every_s` until a signal asks to stop.
 
     The file is removed at the end, because node_exporter would continue to show its last figures.
@@ -127,7 +128,6 @@ def write_textfile(feed: Feed, out: Path, every_s: float, interrupts: Interrupts
     Raises:
         LullError: It cannot be written.
     """
-    registry = registry_of(feed)
     write_whole(out, generate_latest(registry), "metrics", "--textfile", sync=False)
     try:
         while interrupts.stop is None:

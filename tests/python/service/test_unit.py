@@ -78,6 +78,10 @@ include({TOP}/cmake/service.cmake)
         "lib/udev/rules.d/60-lull-meters.rules",
         "lib/sysusers.d/lull.conf",
         "share/lull/plugstack.conf",
+        "share/lull/prometheus/rules.yml",
+        "share/lull/grafana/jobs.json",
+        "share/lull/grafana/node.json",
+        "share/lull/grafana/site.json",
     }
     programs = into / "lib/lull/python/lull/libexec"
     unit = (into / "lib/systemd/system/lull-meterd.service").read_text()
