@@ -148,6 +148,30 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize(("width", "form"), [(390, "block"), (768, "block"), (1100, "table"), (1400, "table")])
+def test_the_page_fits_into_every_window(
+    store: Store, tmp_path: Path, chromium: Browser, width: int, form: str
+) -> None:
+    store.ingest([read_row(row("9", nodes=3, project="computational-fluid-dynamics"))])
+    page = tmp_path / "jobs.html"
+    for question in ({"ask": "jobs"}, {"ask": "sums", "by": "project"}, {"ask": "job", "job": "4711"}):
+        page.write_text(page_of(*ask(store, PRICES, **question)))
+        chromium.open(page, width)
+        assert [chromium.barriers(width, scheme) for scheme in ("light", "dark")] == [[], []]
+        assert chromium.run(
+            "[...document.querySelectorAll('.scroll')].every(box => box.scrollWidth <= box.clientWidth)"
+        )
+        chromium.screenshot(tmp_path / f"{question['ask']}.png")
+    page.write_text(page_of(*ask(store, PRICES, ask="jobs")))
+    chromium.open(page, width)
+    assert chromium.run("getComputedStyle(document.querySelector('table')).display") == form
+    chromium.point_at("thead th:nth-child(8) button", click=True)  # the energy
+    energies = chromium.run("[...document.querySelectorAll('tbody td:nth-child(8)')].map(one => Number(one.dataset.v))")
+    assert energies == sorted(energies)
+    assert chromium.run("document.querySelector('tbody td:nth-child(8)').dataset.label") == "energy"
+
+
+@pytest.mark.xdist_group("browser")
 def test_the_page_shows_and_sorts_the_table_without_network(store: Store, tmp_path: Path, chromium: Browser) -> None:
     store.ingest([read_row(row("<b>9</b>", project="&amp; <script>alert(1)</script>", uj=7_200_000_000_000))])
     found, asked = ask(store, PRICES, ask="jobs")
