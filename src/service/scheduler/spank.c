@@ -1,6 +1,7 @@
 /* lull_spank.so: an account at lull-meterd for each job on this node, for Slurm's plugstack.conf.
  *
  *   optional /usr/lib/lull/python/lull/libexec/lull_spank.so [socket=PATH] [cluster=NAME] [line=off]
+ *            [site=FILE]
  *
  * In the steps of a job (remote context), the first that starts opens the account, the end of each task and of each step
  * reports the job's CPU time, and the job's epilog closes the account. In sbatch, srun and salloc there is the option
@@ -9,7 +10,8 @@
  *
  * A batch script gets a line with the job's energy on this node into its own stderr. root opens no path for that: the
  * script's process passes its stderr to slurmstepd, and a child writes to it as user nobody, and is killed after 2 s. So a
- * link or a file system that hangs in the user's path can do nothing.
+ * link or a file system that hangs in the user's path can do nothing. Where the site collects the rows of jobs, so that
+ * its file is there (by default /etc/lull/jobs.toml), the line names `lull jobs`, which shows all nodes.
  */
 #define _GNU_SOURCE
 #include <grp.h>
@@ -35,6 +37,7 @@ static const uint32_t batch_step = 0xfffffffb, extern_step = 0xfffffffc;
 
 static const char* socket_path = LULL_ACCOUNTS_SOCKET;
 static const char* cluster = "";
+static const char* site_file = "/etc/lull/jobs.toml";
 static bool is_quiet = false;
 static int passing[2] = {-1, -1}; /* from the task of a batch script to slurmstepd */
 static char key[64], cgroup[4096];
@@ -57,6 +60,8 @@ static void take_arguments(int count, char** words) {
       socket_path = words[i] + 7;
     else if (strncmp(words[i], "cluster=", 8) == 0)
       cluster = words[i] + 8;
+    else if (strncmp(words[i], "site=", 5) == 0)
+      site_file = words[i] + 5;
     else if (strcmp(words[i], "line=off") == 0)
       is_quiet = true;
   }
@@ -240,15 +245,17 @@ int slurm_spank_exit(spank_t spank, int count, char** words) {
       break;
     }
     const bool is_shared = strstr(answer, "\"alone\":false") != NULL;
-    char line[512];
+    char line[512], more[64] = "";
+    if (access(site_file, F_OK) == 0)
+      snprintf(more, sizeof more, "; all nodes: lull jobs %u", number_of(spank, S_JOB_ID));
     const int length = snprintf(line, sizeof line,
                                 "lull: job %u used %.1f J here (%.1f to %.1f, %s%s) in %.1f s with %.2f CPU s: %.1f J "
-                                "by its work, %.1f J of idle power held%s\n",
+                                "by its work, %.1f J of idle power held%s%s\n",
                                 number_of(spank, S_JOB_ID), lull_sum_of(answer, "uj") / 1e6,
                                 lull_sum_of(answer, "low_uj") / 1e6, lull_sum_of(answer, "high_uj") / 1e6, kind,
                                 is_shared ? ": the node was shared" : "", lull_sum_of(answer, "seconds"),
                                 lull_sum_of(answer, "cpu_us") / 1e6, lull_sum_of(answer, "active_uj") / 1e6,
-                                lull_sum_of(answer, "held_uj") / 1e6, is_shared ? "" : ", the rest by the node");
+                                lull_sum_of(answer, "held_uj") / 1e6, is_shared ? "" : ", the rest by the node", more);
     if (length > 0 && length < (int)sizeof line) write_as_nobody(fd, line, (size_t)length);
   }
   close(fd);

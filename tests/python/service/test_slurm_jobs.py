@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(bool(reason_for_none()), reason=reason_for_none()),
 ]
 
-BUSY = "timeout 0.3 sh -c 'while :; do :; done'\n"
+BUSY = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done\n"  # some 0.2 s of CPU time
 MEASURE = "import sys; sys.argv[0] = 'lull'; from lull.cli import main; main()"
 
 
@@ -43,10 +43,20 @@ def test_a_job_alone_has_the_energy_of_the_node_and_a_line_in_its_own_output(slu
     assert "shared" not in row["flags"]
     assert (row["cluster"], row["uid"], row["project"], row["nodes"]) == ("lull", ALICE, "physics", 1)
     assert row["cpus"] == 1
-    assert row["cpu_us"] > 100_000
+    assert row["cpu_us"] > 10_000
     assert wait_until(lambda: "lull: job" in slurm.text(job, "err"))
     assert f"lull: job {job} used 100.0 J here" in slurm.text(job, "err")
     assert "vendor-model)" in slurm.text(job, "err")
+    assert "lull jobs" not in slurm.text(job, "err")  # nothing collects rows here
+
+
+def test_the_line_names_lull_jobs_where_the_site_collects_rows(slurm: MeteredSlurm) -> None:
+    site = slurm.service.folder / "jobs.toml"
+    site.touch()
+    job = slurm.submit("true\n")
+    slurm.rows_of(job)
+    assert wait_until(lambda: f"; all nodes: lull jobs {job}\n" in slurm.text(job, "err"))
+    site.unlink()
 
 
 def test_two_jobs_share_the_node_by_what_they_did_and_nothing_is_lost(slurm: MeteredSlurm) -> None:

@@ -186,7 +186,7 @@ def metered_slurm() -> Iterator[MeteredSlurm]:
             tracking="cgroup",
             more="PrologFlags=Alloc,Contain\nJobRequeue=1",
             cgroups="CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nCgroupMountpoint=/sys/fs/cgroup\n",
-            plugins=f"optional {plugin} socket={service.sockets}/accounts\n",
+            plugins=f"optional {plugin} socket={service.sockets}/accounts site={service.folder}/jobs.toml\n",
             environment={"LD_PRELOAD": str(shim)},
         )
         cluster = stack.enter_context(slurm_cluster([NODE], setup))
