@@ -4,7 +4,7 @@
 option(LULL_INSTALL_SERVICE "Install the units, udev rule and user of lull-meterd, the service of a node" OFF)
 if(LULL_INSTALL_SERVICE)
   set(made ${CMAKE_CURRENT_BINARY_DIR}/service)
-  foreach(name lull-meterd.service lull-ship.service lull-collect.service plugstack.conf)
+  foreach(name lull-meterd.service lull-ship.service lull-collect.service lull-archive.service plugstack.conf)
     file(READ ${CMAKE_CURRENT_LIST_DIR}/../packaging/service/${name} text)
     string(REPLACE "/usr/lib/lull/python/lull/libexec" "${CMAKE_INSTALL_PREFIX}/${LULL_INSTALL_PACKAGE}/libexec" text "${text}")
     string(REPLACE "ExecStart=/usr/bin/lull" "ExecStart=${CMAKE_INSTALL_PREFIX}/bin/lull" text "${text}")
@@ -14,6 +14,7 @@ if(LULL_INSTALL_SERVICE)
   set(given ${CMAKE_CURRENT_LIST_DIR}/../packaging/service)
   install(FILES ${made}/lull-meterd.service ${given}/lull-meterd.socket ${given}/lull-meterd-accounts.socket
                 ${made}/lull-ship.service ${given}/lull-ship.timer ${made}/lull-collect.service
+                ${made}/lull-archive.service ${given}/lull-archive.timer
           DESTINATION lib/systemd/system COMPONENT service)
   install(FILES ${given}/60-lull-meters.rules DESTINATION lib/udev/rules.d COMPONENT service)
   install(FILES ${given}/lull.sysusers DESTINATION lib/sysusers.d RENAME lull.conf COMPONENT service)

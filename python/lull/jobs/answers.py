@@ -74,44 +74,44 @@ def _one_job(store: Store, question: Question, visible: Visible) -> Answer:
 
 def _nodes(store: Store, job: Sequence[Any]) -> list[OnNode]:
     run, _, cluster, restart = job[:4]
-    columns = "node, begin_us, end_us, cpus, memory_mib, cpu_us, flags"
-    rows = store.db.execute(f"select {columns} from nodes where run = ? limit ?", [run, MOST_PARTS + 1])
-    found = [
-        OnNode(
-            cluster=store.names.of(cluster),
-            restart=restart,
-            node=store.names.of(node),
-            begin_us=begin_us,
-            end_us=end_us,
-            cpus=cpus,
-            memory_mib=memory_mib,
-            cpu_us=cpu_us,
-            flags=flags_of(flags),
-        )
-        for node, begin_us, end_us, cpus, memory_mib, cpu_us, flags in rows.fetchall()
+    columns = ("node", "begin_us", "end_us", "cpus", "memory_mib", "cpu_us", "flags")
+    query = f"select {', '.join(columns)} from nodes where run = ? limit ?"
+    rows = [
+        dict(zip(columns, (store.names.of(node), *amounts, flags_of(flags)), strict=True))
+        for node, *amounts, flags in store.db.execute(query, [run, MOST_PARTS + 1])
     ]
+    stored = {row["node"] for row in rows}
+    rows += [row for row in store.archive.nodes(run) if row["node"] not in stored]
+    name = store.names.of(cluster)
+    found = [OnNode(cluster=name, restart=restart, **{one: row[one] for one in columns}) for row in rows]
     return sorted(found, key=lambda one: one.node)
 
 
 def _energies(store: Store, job: Sequence[Any]) -> list[Part]:
     run, _, cluster, restart = job[:4]
-    columns = "node, domain, kind, active_uj, held_uj, overhead_uj, low_uj, high_uj"
-    rows = store.db.execute(f"select {columns} from energy where run = ? limit ?", [run, MOST_PARTS + 1])
+    columns = ("node", "domain", "kind", "active_uj", "held_uj", "overhead_uj", "low_uj", "high_uj")
+    query = f"select {', '.join(columns)} from energy where run = ? limit ?"
+    rows = [
+        dict(zip(columns, (store.names.of(node), store.names.of(domain), kind_of(kind), *amounts), strict=True))
+        for node, domain, kind, *amounts in store.db.execute(query, [run, MOST_PARTS + 1])
+    ]
+    stored = {row["node"] for row in rows}
+    rows += [row for row in store.archive.energies(run) if row["node"] not in stored]
     found = [
         Part(
             cluster=store.names.of(cluster),
             restart=restart,
-            node=store.names.of(node),
-            domain=store.names.of(domain),
-            kind=kind_of(kind),
-            joules=(active + held + overhead) / UJ_PER_J,
-            active_j=active / UJ_PER_J,
-            held_j=held / UJ_PER_J,
-            overhead_j=overhead / UJ_PER_J,
-            low_j=low / UJ_PER_J,
-            high_j=high / UJ_PER_J,
+            node=row["node"],
+            domain=row["domain"],
+            kind=row["kind"],
+            joules=(row["active_uj"] + row["held_uj"] + row["overhead_uj"]) / UJ_PER_J,
+            active_j=row["active_uj"] / UJ_PER_J,
+            held_j=row["held_uj"] / UJ_PER_J,
+            overhead_j=row["overhead_uj"] / UJ_PER_J,
+            low_j=row["low_uj"] / UJ_PER_J,
+            high_j=row["high_uj"] / UJ_PER_J,
         )
-        for node, domain, kind, active, held, overhead, low, high in rows.fetchall()
+        for row in rows
     ]
     return sorted(found, key=lambda one: (one.node, one.domain))
 

@@ -16,6 +16,7 @@ from typing import Final
 from lull.base.energy_kind import EnergyKind
 from lull.base.errors import LullError
 from lull.jobs import tables
+from lull.jobs.archive import Archive
 from lull.jobs.periods import DAY_US, month_of
 from lull.jobs.rows import FLAGS, OTHER, DomainEnergy, Row
 
@@ -78,6 +79,7 @@ class Store:
             self.db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
             raise LullError(self._asked, str(error), "see whether its folder exists and is writable") from error
+        self.archive = Archive(self.db, path)
         try:
             self._prepare()
         except BaseException:
@@ -97,8 +99,13 @@ class Store:
                     if version == 0:
                         for statement in tables.TABLES.split(";"):
                             self.db.execute(statement)
-                        self.db.execute(f"pragma user_version = {tables.VERSION}")
-                        version = tables.VERSION
+                        version = 1
+                        self.db.execute("pragma user_version = 1")
+            if version == 1:
+                with self.transaction():
+                    self.db.execute(tables.ARCHIVES)
+                    self.db.execute(f"pragma user_version = {tables.VERSION}")
+                version = tables.VERSION
             self.db.execute("pragma synchronous = full")
         except sqlite3.Error as error:
             raise LullError(self._asked, str(error), "name another file") from error
@@ -143,7 +150,7 @@ class Store:
                     run, found = jobs.get(key)
                     if found is not None and found.uid != row.uid:
                         done.refused.append((place, f"uid: this job is of user {found.uid}, not {row.uid}"))
-                    elif self._add_row(run, row):
+                    elif not (found and self.archive.has(run, row.node)) and self._add_row(run, row):
                         jobs.set(key, _added(found, row, self.names.id(row.project)))
                         done.stored += 1
                     else:

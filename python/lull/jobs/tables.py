@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-VERSION: Final = 1  # of the tables, as SQLite's user_version
+VERSION: Final = 2  # of the tables, as SQLite's user_version
 
 TABLES: Final = """
 create table names (id integer primary key, name text not null unique);
@@ -46,6 +46,12 @@ create table months (
   mj integer not null, low_mj integer not null, high_mj integer not null,
   primary key (uid, kind, project, month)) without rowid;
 create index months_by_project on months (project, kind, uid, month, jobs, cpu_us, mj, low_mj, high_mj);
+"""
+# Files with what `nodes` and `energy` had of old jobs (archive.py): the first and last run in them, and whether all of
+# it has been removed from these tables.
+ARCHIVES: Final = """
+create table if not exists archives (
+  name text primary key, first_run integer not null, last_run integer not null, removed integer not null)
 """
 
 JOB_COLUMNS: Final = (

@@ -13,7 +13,8 @@ from lull.jobs.spool import SPOOL
 from places import TOP
 
 UNITS = TOP / "packaging" / "service"
-SERVICES = ("lull-ship.service", "lull-collect.service")
+SERVICES = ("lull-ship.service", "lull-collect.service", "lull-archive.service")
+TIMERS = ("lull-ship.timer", "lull-archive.timer")
 MOST_EXPOSURE = 1.6
 
 analyze = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
@@ -37,18 +38,19 @@ def test_the_services_are_hardly_exposed(name: str) -> None:
 
 @analyze
 def test_systemd_accepts_the_units_of_the_collector(tmp_path: Path) -> None:
-    for name in (*SERVICES, "lull-ship.timer"):
+    for name in (*SERVICES, *TIMERS):
         (tmp_path / name).write_text((UNITS / name).read_text().replace("/usr/bin/lull ", f"{sys.executable} "))
-    files = [tmp_path / name for name in (*SERVICES, "lull-ship.timer")]
+    files = [tmp_path / name for name in (*SERVICES, *TIMERS)]
     done = subprocess.run(["systemd-analyze", "verify", *files], capture_output=True, text=True, check=False)
     assert [line for line in done.stderr.splitlines() if "lull" in line] == []
 
 
 def test_the_units_and_the_commands_agree_about_places() -> None:
-    collect, ship = ((UNITS / name).read_text() for name in reversed(SERVICES))
+    ship, collect, archive = ((UNITS / name).read_text() for name in SERVICES)
     assert STORE.parent == SPOOL.parent == Path("/var/lib/lull")
     assert f"RuntimeDirectory={SOCKET.parent.name}\n" in collect
     assert f"StateDirectory={STORE.parent.name}\n" in collect
+    assert f"StateDirectory={STORE.parent.name}\n" in archive
     assert f"ReadWritePaths=-{SPOOL}\n" in ship
 
 

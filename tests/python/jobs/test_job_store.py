@@ -228,7 +228,7 @@ def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> No
     newer = sqlite3.connect(tmp_path / "c")
     newer.execute("pragma user_version = 7")
     newer.close()
-    with pytest.raises(LullError, match="its tables have version 7; this Lull needs 1"):
+    with pytest.raises(LullError, match="its tables have version 7; this Lull needs 2"):
         Store(tmp_path / "c")
     with pytest.raises(LullError, match="unable to open"):
         Store(tmp_path / "no folder" / "s")

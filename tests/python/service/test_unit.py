@@ -75,6 +75,8 @@ include({TOP}/cmake/service.cmake)
         "lib/systemd/system/lull-ship.service",
         "lib/systemd/system/lull-ship.timer",
         "lib/systemd/system/lull-collect.service",
+        "lib/systemd/system/lull-archive.service",
+        "lib/systemd/system/lull-archive.timer",
         "lib/udev/rules.d/60-lull-meters.rules",
         "lib/sysusers.d/lull.conf",
         "share/lull/plugstack.conf",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,9 +16,11 @@ from lull.jobs.collector import Collector, complain
 from lull.jobs.connection import parse_address
 from lull.jobs.credential import Munge
 from lull.jobs.listening import listen_at_port, listen_at_socket
+from lull.jobs.periods import DAY_S
 from lull.jobs.price import Prices
 from lull.jobs.shipping import collect_folder
 from lull.jobs.site import read_site
+from lull.jobs.store import Store
 
 STORE = Path("/var/lib/lull/jobs.sqlite")
 SOCKET = Path("/run/lull-collect/jobs")
@@ -63,14 +66,40 @@ SOCKET = Path("/run/lull-collect/jobs")
     type=click.Path(path_type=Path),
     help="Site's file.  [default: /etc/lull/jobs.toml]",
 )
+@click.option(
+    "--archive",
+    is_flag=True,
+    help="Move details of old jobs from the store to Parquet files beside it, and end; a collector may run meanwhile.",
+)
+@click.option(
+    "--keep",
+    "keep_days",
+    metavar="DAYS",
+    type=click.IntRange(1, 36_500),
+    help="With --archive: leave the months in which these last days are.  [default: 400]",
+)
 def collect(
-    store: Path, socket: Path, listen: str | None, spool: Path | None, every_s: float, site_file: Path | None
+    store: Path,
+    socket: Path,
+    listen: str | None,
+    spool: Path | None,
+    every_s: float,
+    site_file: Path | None,
+    archive: bool,
+    keep_days: int | None,
 ) -> None:
     """Store the rows of jobs that nodes send, and answer the questions of lull jobs, until a signal stops it.
 
     The site's file says who may send rows, who sees which jobs, and what energy costs. The kernel or munge says who
     asks.
     """
+    if archive:
+        if listen is not None or spool is not None:
+            raise UsageError("collect --archive", "it takes no rows", "leave out --listen and --spool")
+        _archive(store, 400 if keep_days is None else keep_days)
+        return
+    if keep_days is not None:
+        raise UsageError("collect --keep", "it belongs to --archive", "leave it out")
     site = read_site(site_file)
     address = None if listen is None else parse_address(listen, "listen")
     if address is not None and address.path:
@@ -97,6 +126,26 @@ def collect(
             if spool is not None:
                 failing = _read(collector, spool, rights.senders, failing)
             interrupts.wait(None, every_s if spool is not None else None)
+
+
+def _archive(path: Path, keep_days: int) -> None:
+    from lull.jobs.archiving import archive
+
+    if not path.exists():
+        raise UsageError(f"archive old jobs of {path}", "there is no such store", "name it with --store")
+    os.umask(0o077)  # of the files
+    with Store(path) as store:
+        try:
+            done = archive(store, int(time.time()) // DAY_S - keep_days)
+        except Taken as error:
+            raise LullError(f"archive old jobs of {path}", "another process does", "wait for its end") from error
+    complain(
+        f"details of jobs on {done.nodes} nodes moved into {len(done.files)} files"
+        if done.nodes
+        else "nothing to archive"
+    )
+    for file in done.files:
+        complain(f"written: {file}")
 
 
 def _read(collector: Collector, spool: Path, owners: frozenset[int], failing: str) -> str:
