@@ -1,5 +1,6 @@
 """The units of systemd in packaging/service: valid, consistent with the program, and with few rights."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -80,6 +81,8 @@ include({TOP}/cmake/service.cmake)
         "lib/udev/rules.d/60-lull-meters.rules",
         "lib/sysusers.d/lull.conf",
         "share/lull/plugstack.conf",
+        "share/lull/flux/lull",
+        "share/lull/pbs/lull_hook.py",
         "share/lull/prometheus/rules.yml",
         "share/lull/grafana/jobs.json",
         "share/lull/grafana/node.json",
@@ -91,6 +94,9 @@ include({TOP}/cmake/service.cmake)
     collector = (into / "lib/systemd/system/lull-collect.service").read_text()
     assert f"ExecStart={into}/bin/lull collect" in collector
     assert (into / "share/lull/plugstack.conf").read_text().endswith(f"optional {programs}/lull_spank.so\n")
+    assert f"\nprogram={programs}/lull-account\n" in (into / "share/lull/flux/lull").read_text()
+    assert os.access(into / "share/lull/flux/lull", os.X_OK)
+    assert f'PROGRAM = "{programs}/lull-account"\n' in (into / "share/lull/pbs/lull_hook.py").read_text()
 
 
 def test_the_service_has_neither_root_nor_capabilities_nor_network() -> None:
