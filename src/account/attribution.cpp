@@ -175,10 +175,17 @@ bool attribution::open(const opening& what, std::optional<std::int64_t> usage_us
   return true;
 }
 
-void attribution::complete(const opening& more) {
+void attribution::complete(const opening& more, std::optional<std::int64_t> usage_us,
+                           std::optional<std::int64_t> parent_us) {
   const auto found = state_.open.find(more.key);
   if (found == state_.open.end()) return;
   opening& o = found->second.opened;
+  if (o.cgroup.empty() && !more.cgroup.empty()) {
+    o.cgroup = more.cgroup;
+    found->second.seen = usage_us.has_value();
+    if (const std::string parent = parent_of(o.cgroup); !parent.empty() && parent_us)
+      state_.parents.try_emplace(parent, state::parent{.base_us = *parent_us - usage_us.value_or(0), .given_us = 0});
+  }
   for (auto text : {&opening::cluster, &opening::job, &opening::project})
     if ((o.*text).empty()) o.*text = more.*text;
   if (o.restart < 0) o.restart = more.restart;

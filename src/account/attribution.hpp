@@ -170,8 +170,10 @@ class attribution {
   // `time_ns` lies in the interval that add() will end: then the account shares that interval from this time on.
   bool open(const opening& what, std::optional<std::int64_t> usage_us, std::optional<std::int64_t> parent_us,
             std::int64_t time_ns);
-  // Fills in what the opening of an open account left empty: another message knows more of its names and resources.
-  void complete(const opening& more);
+  // Fills in what the opening of an open account left empty: another message knows more of its names, resources and
+  // cgroup. All that such a cgroup has used, `usage_us`, is the account's: it was made for the job.
+  void complete(const opening& more, std::optional<std::int64_t> usage_us = {},
+                std::optional<std::int64_t> parent_us = {});
   // A message about CPU time, which may arrive after the cgroup has gone; false if there is no such account.
   bool report_cpu(const std::string& key, std::int64_t usage_us);
   // The account ended at `time_ns`, which lies in the interval that the next add() ends: it shares that interval up to

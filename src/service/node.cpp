@@ -191,6 +191,16 @@ void node::advance() {
 
 bool node::is_late(const request& r) const { return r.time_ns && *r.time_ns + late_ns < now_ns(); }
 
+// Of the cgroup in a message, and of its parent.
+std::pair<std::optional<std::int64_t>, std::optional<std::int64_t>> node::cpu_time_of(const request& r) {
+  const std::string& cgroup = r.account.cgroup;
+  const std::string parent = account::parent_of(cgroup);
+  std::optional<std::int64_t> usage = r.usage_us, of_parent;
+  if (!parent.empty()) of_parent = cpu_time_.usage_us(parent);
+  if (!cgroup.empty() && !usage) usage = cpu_time_.usage_us(cgroup);
+  return {usage, of_parent};
+}
+
 bool node::open(const request& r) {
   if (const auto same = accounts_.now().open.find(r.account.key); same != accounts_.now().open.end()) {
     if (same->second.end_ns) {
@@ -200,7 +210,8 @@ bool node::open(const request& r) {
       advance();
       finish(r.account.key);
     } else if (same->second.opened.uid == r.account.uid) {
-      accounts_.complete(r.account);
+      const auto [usage, of_parent] = cpu_time_of(r);
+      accounts_.complete(r.account, usage, of_parent);
       return true;
     } else {
       return false;
@@ -209,11 +220,7 @@ bool node::open(const request& r) {
   const bool late = is_late(r);
   if (!late) advance();
   const std::int64_t begin = late ? std::max(*r.time_ns, accounts_.now().time_ns) : accounts_.now().time_ns;
-  const std::string& cgroup = r.account.cgroup;
-  const std::string parent = account::parent_of(cgroup);
-  std::optional<std::int64_t> usage = r.usage_us, of_parent;
-  if (!parent.empty()) of_parent = cpu_time_.usage_us(parent);
-  if (!cgroup.empty() && !usage) usage = cpu_time_.usage_us(cgroup);
+  const auto [usage, of_parent] = cpu_time_of(r);
   return accounts_.open(r.account, usage, of_parent, begin);
 }
 

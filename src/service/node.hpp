@@ -18,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "account/attribution.hpp"
@@ -81,6 +82,7 @@ class node {
   void close_ended_by_reboot(const account::checkpoint& before);
   account::figures finish(const std::string& key);
   [[nodiscard]] bool is_late(const request& r) const;
+  std::pair<std::optional<std::int64_t>, std::optional<std::int64_t>> cpu_time_of(const request& r);
   void write_state();
   void apply_idle_power();
 

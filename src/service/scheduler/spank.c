@@ -3,8 +3,8 @@
  *   optional /usr/lib/lull/python/lull/libexec/lull_spank.so [socket=PATH] [cluster=NAME] [line=off]
  *            [site=FILE]
  *
- * In the steps of a job (remote context), the first that starts opens the account, the end of each task and of each step
- * reports the job's CPU time, and the job's epilog closes the account. In sbatch, srun and salloc there is the option
+ * The prolog of a job opens the account; in its steps (remote context), the first that starts adds cores, memory and cgroup,
+ * the end of each task and of each step reports the job's CPU time, and the job's epilog closes the account. In sbatch, srun and salloc there is the option
  * --lull=quiet alone. Nothing happens in slurmd itself. All functions return 0, because Slurm takes a node whose prolog fails out of
  * service; only the report of the beginning and the figures of a batch job wait for an answer, 0.2 s at most (wire.h).
  *
@@ -259,6 +259,29 @@ int slurm_spank_exit(spank_t spank, int count, char** words) {
     if (length > 0 && length < (int)sizeof line) write_as_nobody(fd, line, (size_t)length);
   }
   close(fd);
+  return 0;
+}
+
+/* A process of its own, by slurmd, before the first step. Only its environment has the number of the start on nodes without
+ * a batch script; that of the epilog of a job that is requeued has the next one already. */
+int slurm_spank_job_prolog(spank_t spank, int count, char** words) {
+  static struct lull_message m;
+  const char* const uid = getenv("SLURM_JOB_UID");
+  const char* const restart = getenv("SLURM_JOB_RESTART_COUNT");
+  const char* const nodes = getenv("SLURM_JOB_NUM_NODES");
+  char job[16];
+  take_arguments(count, words);
+  find_key(spank);
+  if (uid == NULL) return 0;
+  snprintf(job, sizeof job, "%u", number_of(spank, S_JOB_ID));
+  lull_begin(&m, "open", key);
+  lull_add_number(&m, "uid", atoll(uid));
+  lull_add_text(&m, "cluster", *cluster != '\0' ? cluster : getenv("SLURM_CLUSTER_NAME"));
+  lull_add_text(&m, "job", job);
+  lull_add_text(&m, "project", getenv("SLURM_JOB_ACCOUNT"));
+  if (restart != NULL) lull_add_number(&m, "restart", atoll(restart));
+  if (nodes != NULL) lull_add_number(&m, "nodes", atoll(nodes));
+  lull_send(&m, socket_path, NULL, 0);
   return 0;
 }
 

@@ -144,12 +144,8 @@ def test_a_job_that_is_started_again_has_a_row_for_each_start(slurm: MeteredSlur
     slurm.reached("again-0")
     assert slurm.run("scontrol", "requeue", job).returncode == 0
     slurm.rows_of(job)
-
-    def starts() -> bool:
-        slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now")
-        return (slurm.homes[ALICE] / "again-1").exists()
-
-    assert wait_until(starts), slurm.run("scontrol", "show", "job", job).stdout
+    slurm.start_again(job)
+    slurm.reached("again-1")
     slurm.let("again-go")
     assert [row["restart"] for row in slurm.rows_of(job, 2)] == [0, 1]
 

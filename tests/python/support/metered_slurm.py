@@ -1,6 +1,7 @@
-"""A Slurm of one node with cgroups of version 2, two ordinary users, and a service that meters it by the plugin.
+"""A Slurm with cgroups of version 2, two ordinary users, and on each node a service that meters it by the plugin.
 
-The cluster is in a mount namespace of its own: there, /sys/fs/cgroup is version 2 alone, and /etc/passwd has the users.
+Each node is in a mount namespace of its own: there, /sys/fs/cgroup is version 2 alone, /etc/passwd has the users, and
+the folder of the plugin's socket is that of the node's own service.
 Nothing of the machine changes but groups below system.slice, named by this process, which are removed at the end.
 """
 
@@ -21,7 +22,7 @@ from places import TESTS
 from slurm import Cluster, Setup, missing, slurm_cluster
 
 SHIM = TESTS / "fixtures" / "only_cgroup_v2.c"
-NODE = f"lull{os.getpid()}"
+NODE = f"lull{os.getpid()}"  # and a letter
 HIERARCHY = next(
     (p for p in map(Path, ("/sys/fs/cgroup/unified", "/sys/fs/cgroup")) if (p / "cpu.stat").exists()), None
 )
@@ -37,6 +38,7 @@ echo 'alice:x:64001:
 bob:x:64002:' >> "$1/group"
 mount --bind "$1/passwd" /etc/passwd
 mount --bind "$1/group" /etc/group
+mount --bind "$2" "$3"
 touch "$1/ready"
 exec sleep infinity
 """
@@ -59,28 +61,36 @@ def reason_for_none() -> str:
 
 
 class MeteredSlurm:
-    """The service, and jobs of two users."""
+    """The services, and jobs of two users."""
 
-    def __init__(self, service: NodeService, cluster: Cluster, inside: Sequence[str]) -> None:
-        self.service, self.cluster, self._inside = service, cluster, inside
+    def __init__(self, services: Sequence[NodeService], cluster: Cluster, inside: Sequence[str]) -> None:
+        self.services, self.cluster, self._inside = services, cluster, inside
         self._moves = threading.Lock()
         self._ends = threading.Event()
         self._moving = threading.Thread(target=self._move)
         self._moving.start()
-        self.homes = {uid: service.folder / f"home-{uid}" for uid in (ALICE, BOB)}
+        self.homes = {uid: self.service.folder / f"home-{uid}" for uid in (ALICE, BOB)}
         for uid, home in self.homes.items():
             home.mkdir()
             os.chown(home, uid, uid)
+
+    @property
+    def service(self) -> NodeService:
+        """That of the first node."""
+        return self.services[0]
 
     def _move(self) -> None:
         """Every counter, all the time, as on hardware: otherwise energy would belong to the time before a job, too."""
         while not self._ends.wait(0.02):
             with self._moves:
-                self.service.move()
+                for service in self.services:
+                    service.move()
 
-    def consume(self, joules: float) -> None:
+    def consume(self, *joules: float) -> None:
+        """On the nodes in their order."""
         with self._moves:
-            self.service.consume(joules)
+            for service, amount in zip(self.services, joules, strict=False):
+                service.consume(amount)
 
     def close(self) -> None:
         self._ends.set()
@@ -119,6 +129,15 @@ class MeteredSlurm:
         assert done.returncode == 0, done.stderr + self.cluster.logs()
         return done.stdout.strip()
 
+    def start_again(self, job: str) -> None:
+        """Let a job that was requeued begin soon, rather than after two minutes.
+
+        slurmd refuses a start within the second in which the job was ended, so the start is two seconds from now.
+        """
+        assert wait_until(lambda: set(self.run("sinfo", "--noheader", "--format=%T").stdout.split()) == {"idle"})
+        done = self.run("scontrol", "update", f"JobId={job}", "StartTime=now+2")
+        assert done.returncode == 0, done.stderr
+
     def reached(self, name: str, uid: int = ALICE) -> None:
         assert wait_until((self.homes[uid] / name).exists), self.cluster.logs()
 
@@ -130,23 +149,27 @@ class MeteredSlurm:
         found: list[Answer] = []
 
         def are_there() -> bool:
-            found[:] = [row for row in self.service.rows() if row["job"] == job]
+            found[:] = [row for row in self.rows() if row["job"] == job]
             return len(found) >= count
 
-        assert wait_until(are_there), (self.service.rows(), self.cluster.logs())
+        assert wait_until(are_there), (self.rows(), self.cluster.logs())
         return found
+
+    def rows(self) -> list[Answer]:
+        """All rows of all nodes, in the order of the nodes."""
+        return [row for service in self.services for row in service.rows()]
 
     def text(self, job: str, suffix: str, uid: int = ALICE) -> str:
         return (self.homes[uid] / f"{job}.{suffix}").read_text()
 
 
 @contextmanager
-def _namespace(service: NodeService) -> Iterator[tuple[str, ...]]:
+def _namespace(service: NodeService, socket_folder: Path) -> Iterator[tuple[str, ...]]:
+    """A command that starts another in the namespace of a node."""
     folder = service.folder / "namespace"
     folder.mkdir()
-    holder = subprocess.Popen(
-        ["setpriv", "--pdeathsig", "KILL", "--", "unshare", "-m", "sh", "-c", NAMESPACE, "-", str(folder)]
-    )
+    words = ["unshare", "-m", "sh", "-c", NAMESPACE, "-", str(folder), str(service.sockets), str(socket_folder)]
+    holder = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", *words])
     try:
         assert wait_until(lambda: (folder / "ready").exists() or holder.poll() is not None)
         assert holder.poll() is None
@@ -158,7 +181,7 @@ def _namespace(service: NodeService) -> Iterator[tuple[str, ...]]:
 
 def _remove_groups() -> None:
     assert HIERARCHY
-    for top in (HIERARCHY / "system.slice").glob(f"{NODE}_slurmstepd.scope"):
+    for top in (HIERARCHY / "system.slice").glob(f"{NODE}*_slurmstepd.scope"):
         for folder in [*sorted(top.rglob("*"), reverse=True), top]:
             with suppress(OSError):
                 folder.rmdir()
@@ -166,30 +189,40 @@ def _remove_groups() -> None:
         (HIERARCHY / "system.slice").rmdir()
 
 
+def _started_service(stack: ExitStack, name: str) -> NodeService:
+    service = stack.enter_context(node_service(name))
+    shutil.rmtree(service.tree / "cgroup")
+    assert HIERARCHY
+    (service.tree / "cgroup").symlink_to(HIERARCHY)
+    service.hold_sockets()
+    service.start()
+    return service
+
+
 @contextmanager
-def metered_slurm() -> Iterator[MeteredSlurm]:
-    """A running cluster and service. The counters move by microjoules, and by what a test consumes."""
+def metered_slurm(node_count: int = 1) -> Iterator[MeteredSlurm]:
+    """A running cluster and services. The counters move by microjoules, and by what a test consumes."""
     with ExitStack() as stack:
-        service = stack.enter_context(node_service())
-        shutil.rmtree(service.tree / "cgroup")
-        assert HIERARCHY
-        (service.tree / "cgroup").symlink_to(HIERARCHY)
-        shim = service.folder / "only_cgroup_v2.so"
+        services = [_started_service(stack, f"n{number}") for number in range(1, node_count + 1)]
+        first = services[0].folder
+        shim = first / "only_cgroup_v2.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, SHIM, "-ldl"], check=True)
-        service.hold_sockets()
-        service.start()
-        inside = stack.enter_context(_namespace(service))
+        socket_folder = first / "plugin"
+        socket_folder.mkdir()
+        names = [f"{NODE}{letter}" for letter in "ab"[:node_count]]
+        inside = [stack.enter_context(_namespace(service, socket_folder)) for service in services]
         stack.callback(_remove_groups)
         plugin = executable("lull_spank.so")
         setup = Setup(
-            inside=inside,
+            inside=inside[0],
+            inside_of=dict(zip(names, inside, strict=True)),
             tracking="cgroup",
             more="PrologFlags=Alloc,Contain\nJobRequeue=1",
             cgroups="CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nCgroupMountpoint=/sys/fs/cgroup\n",
-            plugins=f"optional {plugin} socket={service.sockets}/accounts site={service.folder}/jobs.toml\n",
+            plugins=f"optional {plugin} socket={socket_folder}/accounts site={first}/jobs.toml\n",
             environment={"LD_PRELOAD": str(shim)},
         )
-        cluster = stack.enter_context(slurm_cluster([NODE], setup))
-        slurm = MeteredSlurm(service, cluster, inside)
+        cluster = stack.enter_context(slurm_cluster(names, setup))
+        slurm = MeteredSlurm(services, cluster, inside[0])
         stack.callback(slurm.close)
         yield slurm

@@ -92,8 +92,8 @@ class Relayed:
 class NodeService:
     """One node with a service, which start() starts and which may be killed and started again."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, name: str = "n1") -> None:
+        self.folder, self.name = folder, name
         self.sockets = folder / "run"
         self.state = folder / "state" / "state.json"
         self.spool = folder / "state" / "spool"
@@ -154,7 +154,7 @@ class NodeService:
             "--spool",
             self.spool,
             "--node",
-            "n1",
+            self.name,
             "--sysroot",
             self.tree,
             "--cgroups",
@@ -293,11 +293,11 @@ class NodeService:
 
 
 @contextmanager
-def node_service() -> Iterator[NodeService]:
+def node_service(name: str = "n1") -> Iterator[NodeService]:
     """A node in a folder that other users can enter, as they cannot enter pytest's."""
     folder = Path(tempfile.mkdtemp(prefix="lull-node-"))
     folder.chmod(0o755)
-    service = NodeService(folder)
+    service = NodeService(folder, name)
     if not IS_ROOT:
         import getpass
 

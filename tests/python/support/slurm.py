@@ -102,6 +102,7 @@ class Setup:
     cgroups: str = "CgroupPlugin=cgroup/v1\n"
     plugins: str = ""  # plugstack.conf
     environment: dict[str, str] = field(default_factory=dict)  # of slurmd
+    inside_of: dict[str, tuple[str, ...]] = field(default_factory=dict)  # as `inside`, of the slurmd of a node
 
 
 @contextmanager
@@ -122,7 +123,8 @@ def slurm_cluster(node_names: Sequence[str], setup: Setup | None = None) -> Iter
         _await("munged", folder, (munge / "socket").exists)
         _start(stack, folder, *setup.inside, "slurmctld", "-D", "-c")
         for name in node_names:
-            _start(stack, folder, *setup.inside, "slurmd", "-D", "-N", name, environment=setup.environment)
+            inside = setup.inside_of.get(name, setup.inside)
+            _start(stack, folder, *inside, "slurmd", "-D", "-N", name, environment=setup.environment)
         cluster = Cluster(folder)
         _await("idle nodes", folder, lambda: _states(folder) == ["idle"] * len(node_names))
         yield cluster

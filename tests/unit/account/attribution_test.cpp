@@ -109,6 +109,20 @@ TEST_F(attribution_test, what_a_second_opening_knows_is_added) {
   EXPECT_EQ(o.cgroup, jobs + "/a");
 }
 
+TEST_F(attribution_test, a_group_that_is_named_later_has_all_its_cpu_time_and_nothing_is_doubled) {
+  opening early = job("a", 2);
+  early.cgroup.clear();
+  EXPECT_TRUE(node_.open(early, {}, {}, now_));
+  observe(second, {10'000'000});
+  run("a", 30'000);  // before its group is named
+  node_.complete(job("a", 2), cgroups_[jobs + "/a"], cgroups_[jobs]);
+  run("a", 70'000);
+  machine_us_ += 100'000;
+  observe(second, {10'000'000});
+  EXPECT_EQ(node_.of("a")->cpu_us, 100'000);
+  EXPECT_FALSE(node_.of("a")->unsure);
+}
+
 TEST_F(attribution_test, a_job_that_runs_nothing_still_holds) {
   node_.set_idle_power("powercap:package-0", 40);
   open(job("idle", 4));
