@@ -34,7 +34,7 @@ goal_run::goal_run(const job_setup& setup, std::shared_ptr<const goal_graph> gra
   }
   ranks_.reserve(setup.size());
   for (std::uint32_t rank = 0; rank < setup.size(); ++rank) {
-    ranks_.push_back({.runs = goal_process(graph_->ranks[rank])});
+    ranks_.push_back({.runs = goal_process(graph_->ranks[rank]), .takes = pace(options_, rank)});
     messages_.host_of(rank).begin(setup.job().start, rank, to_begin);
   }
 }
@@ -91,7 +91,7 @@ void goal_run::use_cpu(std::uint32_t rank, std::uint8_t cpu, picoseconds now) {
     if (steps_) steps_->takes_cpu(rank, number, now);
     if (o.what != goal_kind::receive) begun(rank, number, now);
     const picoseconds lasts = o.what == goal_kind::calc
-                                  ? options_.scaled(static_cast<picoseconds>(o.size) * per_nanosecond)
+                                  ? ranks_[rank].takes.of(static_cast<picoseconds>(o.size) * per_nanosecond)
                                   : options_.overhead;
     if (lasts > 0) return messages_.host_of(rank).note_resume(rank, number, now + lasts);
     runs.leave_cpu(cpu);

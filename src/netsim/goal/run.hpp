@@ -23,6 +23,7 @@
 #include "netsim/goal/recorded_steps.hpp"
 #include "netsim/program/common_ends.hpp"
 #include "netsim/program/host.hpp"
+#include "netsim/program/pace.hpp"
 #include "netsim/program/play_options.hpp"
 #include "netsim/program/protocol.hpp"
 #include "netsim/program/waits.hpp"
@@ -46,6 +47,7 @@ class goal_run final : public workload, private host::listener, private protocol
  private:
   struct rank_state {
     goal_process runs;
+    pace takes;
     std::int64_t ended_runs = 0;
     picoseconds run_began = 0;
     bool begun = false, ended = false;

@@ -19,7 +19,8 @@ bool is_send(op of) { return of == op::send || of == op::synchronous_send || of 
 
 }  // namespace
 
-executor::executor(program_run& of, std::uint32_t rank, picoseconds start) : run_(of), rank_(rank), run_began_(start) {
+executor::executor(program_run& of, std::uint32_t rank, picoseconds start)
+    : run_(of), pace_(of.options(), rank), rank_(rank), run_began_(start) {
   program_.todo = run_.what().of(rank, *this);
   program_.is = state::computes;  // until it begins
   program_.since = start;
@@ -104,7 +105,7 @@ bool executor::perform(std::uint32_t number, picoseconds now) {
   const operation& o = *a.in_hand;
   switch (o.what) {
     case op::compute:
-      return sleep(number, state::computes, now, computing(run_.options().scaled(o.duration)));
+      return sleep(number, state::computes, now, computing(pace_.of(o.duration)));
     case op::send:
     case op::synchronous_send:
     case op::put:
@@ -161,7 +162,7 @@ void executor::end_unit(picoseconds now) {
 const operation* executor::next_executed(stream& of) {
   while (const operation* o = of.next()) {
     if (o->what == op::unit) return o;
-    if (o->what == op::compute) in_run_ += run_.options().scaled(o->duration);
+    if (o->what == op::compute) in_run_ += pace_.mean_of(o->duration);
   }
   return nullptr;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "netsim/program/activity.hpp"
+#include "netsim/program/pace.hpp"
 #include "netsim/program/program.hpp"
 #include "netsim/program/waits.hpp"
 
@@ -91,6 +92,7 @@ class alignas(64) executor final : public completions {
   activity program_;
   std::vector<std::unique_ptr<activity>> collectives_;  // entries of ended collectives are reused
   program_run& run_;
+  pace pace_;
   std::uint32_t rank_;
   std::vector<membership> groups_;
   time_spent spent_;

@@ -26,6 +26,20 @@ std::vector<key> keys_of_all() {
        .of = kind::share,
        .by_default = 1,
        .most = 1e6},
+      {.name = "imbalance",
+       .meaning =
+           "how much the computing times of processes differ: those of a process are multiplied by a factor that is "
+           "drawn once, evenly between 1 - imbalance and 1 + imbalance",
+       .of = kind::share,
+       .by_default = 0,
+       .most = 1},
+      {.name = "noise",
+       .meaning =
+           "how much longer each computation takes in the mean, as if an operating system interrupted it: a share that "
+           "is drawn from an exponential distribution",
+       .of = kind::share,
+       .by_default = 0,
+       .most = 1000},
       {.name = "eager",
        .meaning = "longest message that is sent at once; before a longer one, the sender asks its receiver",
        .of = kind::size,
@@ -57,6 +71,9 @@ play_options::play_options(const job_setup& setup) {
   repeats = from.whole("repeats");
   together = setup.asked.together;
   compute_scale = from.real("compute_scale");
+  imbalance = from.real("imbalance");
+  noise = from.real("noise");
+  seed = generator(setup.asked.seed + setup.index)();
   eager = static_cast<std::uint64_t>(from.whole("eager"));
   overhead = from.whole("overhead");
   envelope = static_cast<std::uint64_t>(from.whole("envelope"));
@@ -64,11 +81,6 @@ play_options::play_options(const job_setup& setup) {
   memory_picoseconds = 1e12 / setup.asked.network.memory_bandwidth;
   for (const collective_family& f : all_collective_families())
     algorithms.push_back(find_algorithm(f, from.word(f.name)));
-}
-
-picoseconds play_options::scaled(picoseconds computing) const {
-  if (compute_scale == 1) return computing;
-  return static_cast<picoseconds>(std::llround(static_cast<double>(computing) * compute_scale));
 }
 
 picoseconds play_options::memory_time(std::uint64_t bytes) const {

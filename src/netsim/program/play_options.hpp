@@ -14,6 +14,9 @@ struct play_options {
   std::int64_t repeats;
   bool together;  // run until all programs have ended a run
   double compute_scale;
+  double imbalance;           // of the processes' speeds, as a share
+  double noise;               // mean of what is added to each computation, as a share
+  std::uint64_t seed;         // of both
   std::uint64_t eager;        // the longest message that is sent without a request, bytes
   picoseconds overhead;       // CPU time of each send and receive
   std::uint64_t envelope;     // bytes that each message of the network carries in addition to the program's
@@ -21,7 +24,6 @@ struct play_options {
   double memory_picoseconds;  // per byte
   std::vector<const collective_algorithm*> algorithms;  // by family; null: by its rules
 
-  [[nodiscard]] picoseconds scaled(picoseconds computing) const;
   [[nodiscard]] picoseconds memory_time(std::uint64_t bytes) const;
 };
 

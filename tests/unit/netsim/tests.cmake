@@ -6,7 +6,7 @@ lull_unit_test(netsim netsim/topology_test.cpp netsim/paths_test.cpp netsim/topo
                netsim/conservation_test.cpp netsim/latency_test.cpp netsim/memory_test.cpp netsim/deadlock_test.cpp
                netsim/models_test.cpp netsim/threads_test.cpp netsim/busy_test.cpp netsim/saturation_test.cpp
                netsim/program/stream_test.cpp netsim/program/host_test.cpp netsim/program/matching_test.cpp netsim/program/collectives_test.cpp netsim/program/player_test.cpp
-               netsim/program/runs_test.cpp netsim/program/together_test.cpp netsim/program/sampling_test.cpp netsim/tolerance/tolerance_test.cpp
+               netsim/program/runs_test.cpp netsim/program/together_test.cpp netsim/program/pace_test.cpp netsim/program/sampling_test.cpp netsim/tolerance/tolerance_test.cpp
                netsim/goal/goal_reader_test.cpp netsim/goal/goal_run_test.cpp netsim/goal/goal_writer_test.cpp
                netsim/skeletons/applications_test.cpp
                netsim/skeletons/on_networks_test.cpp
