@@ -7,7 +7,7 @@ found at once; sums come from the tables of days and months.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from lull.base.errors import LullError
@@ -127,7 +127,7 @@ def _sums(store: Store, question: Question, visible: Visible) -> Answer:
     )
     words, values = _all_of([of_visible, *_filters(store, question)])
     # Each table in the order of its key; joined in SQL, they would have to be sorted.
-    total: dict[tuple[int, int], list[float]] = {}
+    total: dict[tuple[int, int], Sequence[float]] = {}
     for table, period, span in [("months", "month", stored.months), *(("days", "day", span) for span in stored.days)]:
         column = {By.USER: "uid", By.PROJECT: "project", By.DAY: period}[by]
         rows = store.db.execute(
@@ -135,33 +135,33 @@ def _sums(store: Store, question: Question, visible: Visible) -> Answer:
             f" where {period} >= ? and {period} < ? and {words} group by {column}, kind",
             [span.first, span.end, *values],
         )
-        for what, kind, *amounts in rows:
-            so_far = total.get((what, kind))
-            total[what, kind] = amounts if so_far is None else [a + b for a, b in zip(so_far, amounts, strict=True)]
+        found: dict[tuple[int, int], Sequence[float]] = {row[:2]: row[2:] for row in rows.fetchall()}
+        for key in total.keys() & found.keys():
+            found[key] = [a + b for a, b in zip(total[key], found[key], strict=True)]
+        total |= found
     if by is By.DAY:
         order = sorted(total)
+    elif by is By.USER:
+        order = sorted(sorted(total), key=lambda key: -total[key][2])
     else:  # equal ones in the order of their names, rather than of the arrival of these
-        name = store.names.of if by is By.PROJECT else "{:010}".format
-        order = sorted(total, key=lambda key: (-total[key][2], name(key[0]), key[1]))
-    sums = [_sum(store, by, (*key, *total[key])) for key in order[:MOST_SUMS]]
+        order = sorted(total, key=lambda key: (-total[key][2], store.names.of(key[0]), key[1]))
+    field, name = _names_of_sums(store, by)
+    kinds = {kind: kind_of(kind) for _, kind in order}
+    sums = []
+    for what, kind in order[:MOST_SUMS]:  # thousands of them are checked faster together
+        jobs, cpu_us, mj, low_mj, high_mj = total[what, kind]
+        energies = {"joules": mj / MJ_PER_J, "low_j": low_mj / MJ_PER_J, "high_j": high_mj / MJ_PER_J}
+        sums.append({field: name(what), "kind": kinds[kind], "jobs": jobs, "cpu_us": round(cpu_us)} | energies)
     return Answer.model_validate({"sums": sums, "more": len(order) > MOST_SUMS})
 
 
-def _sum(store: Store, by: By, row: Sequence[Any]) -> dict[str, object]:
-    """The fields of a `Sum`. Thousands of them are checked faster together."""
-    what, kind, jobs, cpu_us, mj, low_mj, high_mj = row
-    name: object = what
-    if by is not By.USER:
-        name = store.names.of(what) if by is By.PROJECT else date_of(what).isoformat()
-    return {
-        {By.USER: "uid", By.PROJECT: "project", By.DAY: "day"}[by]: name,
-        "kind": kind_of(kind),
-        "jobs": jobs,
-        "cpu_us": round(cpu_us),
-        "joules": mj / MJ_PER_J,
-        "low_j": low_mj / MJ_PER_J,
-        "high_j": high_mj / MJ_PER_J,
-    }
+def _names_of_sums(store: Store, by: By) -> tuple[str, Callable[[int], object]]:
+    """The field of a `Sum` that says of what it is the sum, and its value."""
+    if by is By.USER:
+        return "uid", int
+    if by is By.PROJECT:
+        return "project", store.names.of
+    return "day", lambda day: date_of(day).isoformat()
 
 
 def _job(store: Store, row: Sequence[Any]) -> Job:
