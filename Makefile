@@ -154,10 +154,11 @@ faults: develop
 	@PYTHONPATH=tests/python $(VENV)/bin/python tests/python/support/shared_faults.py --programs $$(($(PROGRAMS) / 2)) $(if $(SEED),--seed $(SEED))
 	@PYTHONPATH=tests/python $(VENV)/bin/python tests/python/support/killed_experiments.py --kills $(KILLS) $(if $(SEED),--seed $(SEED))
 
-# The tests of HDF5 and netCDF-C, plain and under each approach of `lull stage`; half an hour, and the first time their build.
+# The tests of HDF5, netCDF-C, PnetCDF and ROMIO, plain and under each approach of `lull stage`; hours, and the first time their build.
+# SUITE and ONLY are regular expressions: of suites that are built and run, and of programs.
 conformance: develop
 	@scripts/setup packages/test.txt packages/conformance.txt
-	@$(VENV)/bin/python tests/conformance/staged_suites.py $(if $(ONLY),--only '$(ONLY)')
+	@$(VENV)/bin/python tests/conformance/staged_suites.py $(if $(SUITE),--suite '$(SUITE)') $(if $(ONLY),--only '$(ONLY)')
 
 # With the MPI libraries of this machine and of PyPI: mpi4py's tests, plain and under each tool that is preloaded; two hours. And programs
 # that verify their messages, plain and under policies of waiting; half an hour. LIBRARY is a regular expression, as are TESTS, with which

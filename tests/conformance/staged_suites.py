@@ -1,10 +1,14 @@
-"""The tests of HDF5, netCDF-C, PnetCDF and ROMIO, plain and under `lull stage`: equal exit codes and files.
+"""The tests of HDF5, netCDF-C, PnetCDF, ROMIO and h5py, plain and under `lull stage`: equal exit codes and files.
 
-    python tests/conformance/staged_suites.py [--only REGEX] [--folder FOLDER]      what `make conformance` runs
+    python tests/conformance/staged_suites.py [--suite REGEX] [--only REGEX] [--folder FOLDER]
+
+is what `make conformance` runs.
 
 The sources are those of the distribution (Debian; `apt-get source`), unpacked and built once in the folder, by default
 build/conformance. Each program runs in its own folder; begin_mpi.c makes a serial program one of MPI. Files that differ
-between two plain runs are not compared. Parallel programs write their files by MPI-IO, with one server and with two.
+between two plain runs are not compared. Parallel programs write their files by MPI-IO, with one server and with two,
+with Open MPI and with MPICH; with kept_files.c, they leave the files that they remove, and the time stands still for
+libraries that write it into files.
 """
 
 from __future__ import annotations
@@ -20,14 +24,15 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lull.mpi.preload import preloaded
 
 HERE = Path(__file__).parent
 APPROACHES = ("time-partitioning", "dedicated-cores=1", "dedicated-nodes=1")
-SHARED = ("dedicated-cores=1", "dedicated-cores=2")  # that write files of several processes
+# That write files of several processes. Without LULL_STAGE_CLOSE=wait, a close does not wait.
+SHARED = ("dedicated-cores=1", "dedicated-cores=2", "dedicated-cores=2+wait")
 TIMED_OUT = 124
 SECONDS = 600  # for a program; a program that needs more than half of it plainly is not compared
 SETTINGS = {
@@ -55,17 +60,28 @@ class Suite:
     left_out: str = ""  # programs: a regular expression
     name: str = ""  # the package's, unless it has several suites
     ranks: int = 1  # more than one: parallel programs
+    mpi: str = "openmpi"  # or mpich, for which LIBRARY stands in `build` and `programs`
     arguments: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
-        """Its name."""
-        return self.name or self.package
+        """Its name, with that of the MPI library of parallel programs."""
+        return f"{self.name or self.package}-{self.mpi}" if self.ranks > 1 else self.package
 
     @property
     def approaches(self) -> tuple[str, ...]:
         """The values of LULL_STAGE under which its programs run."""
         return SHARED if self.ranks > 1 else APPROACHES
+
+
+def both(suite: Suite) -> list[Suite]:
+    """The suite with each MPI library."""
+    return [
+        replace(
+            suite, mpi=mpi, build=suite.build.replace("LIBRARY", mpi), programs=suite.programs.replace("LIBRARY", mpi)
+        )
+        for mpi in ("openmpi", "mpich")
+    ]
 
 
 # Left out: programs that write many GB, or no files for minutes, or are part of a script's test.
@@ -85,44 +101,66 @@ SUITES = [
     ),
     Suite(
         "netcdf",
-        "./configure --disable-dap --disable-shared --disable-nczarr "
+        "mkdir -p serial && cd serial && ../configure --disable-dap --disable-shared --disable-nczarr "
         '"CPPFLAGS=$(pkg-config --cflags hdf5-serial)" "LDFLAGS=$(pkg-config --libs-only-L hdf5-serial)" '
         "'LIBS=-lhdf5_hl -lhdf5' && make -j2 && make -j2 -C nc_test4 check TESTS=",
-        "nc_test4/tst_*",
+        "serial/nc_test4/tst_*",
         ["nc_test4/ref_*", "nc_test4/*.cdl"],
         {},
         r".*\..*|tst_large|tst_files.|tst_chunks2|tst_camrun|tst_h_many_atts|tst_many.*|tst_mem.*",
     ),
-    Suite(
-        "hdf5",
-        "mkdir -p parallel && cd parallel && cmake .. -G Ninja -DCMAKE_C_COMPILER=mpicc.openmpi "
-        '-DCMAKE_C_FLAGS="-O1 -w" -DONLY_SHARED_LIBS=ON -DHDF5_ENABLE_PARALLEL=ON -DHDF5_BUILD_CPP_LIB=OFF '
-        "-DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_UTILS=OFF -DHDF5_BUILD_EXAMPLES=OFF -DHDF5_BUILD_HL_LIB=OFF "
-        "-DHDF5_ENABLE_Z_LIB_SUPPORT=ON && cmake --build . --target testphdf5 t_mpi t_pread t_pshutdown t_shapesame "
-        "t_filters_parallel t_init_term",
-        "parallel/bin/t*",
-        settings={"HDF5_PARAPREFIX": "."},
-        name="hdf5-parallel",
-        ranks=3,
+    *both(
+        Suite(
+            "hdf5",
+            "mkdir -p parallel-LIBRARY && cd parallel-LIBRARY && cmake .. -G Ninja -DCMAKE_C_COMPILER=mpicc.LIBRARY "
+            '-DCMAKE_C_FLAGS="-O1 -w" -DONLY_SHARED_LIBS=ON -DHDF5_ENABLE_PARALLEL=ON -DHDF5_BUILD_CPP_LIB=OFF '
+            "-DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_UTILS=OFF -DHDF5_BUILD_EXAMPLES=OFF -DHDF5_BUILD_HL_LIB=OFF "
+            "-DHDF5_ENABLE_Z_LIB_SUPPORT=ON && cmake --build . --target testphdf5 t_mpi t_pread t_pshutdown "
+            "t_shapesame t_filters_parallel t_init_term",
+            "parallel-LIBRARY/bin/t*",
+            settings={"HDF5_PARAPREFIX": "."},
+            name="hdf5-parallel",
+            ranks=3,
+        )
     ),
+    # With Open MPI only, as Debian's libpnetcdf. Left out: programs of one process, whose files ranks would write at
+    # once; tst_nc4perf, which writes for minutes.
     Suite(
-        "pnetcdf",
-        "./configure MPICC=mpicc.openmpi --disable-fortran --disable-cxx --disable-static --enable-shared "
-        "&& make -j2 && make -j2 -C test/testcases check TESTS= && make -j2 -C test/nonblocking check TESTS=",
-        "test/*/.libs/*",
+        "netcdf",
+        "mkdir -p parallel && cd parallel && ../configure CC=mpicc.openmpi --disable-dap --disable-shared "
+        "--disable-nczarr --disable-byterange --enable-pnetcdf --enable-parallel-tests "
+        '"CPPFLAGS=$(pkg-config --cflags hdf5-openmpi)" "LDFLAGS=$(pkg-config --libs-only-L hdf5-openmpi)" '
+        "'LIBS=-lhdf5_hl -lhdf5 -lpnetcdf' && make -j2 && for folder in nc_test4 h5_test nc_test; "
+        "do make -j2 -C $folder check TESTS= || exit 1; done",
+        "parallel/*/tst_*",
+        name="netcdf-parallel",
         ranks=4,
-        left_out=r".*\..*",
+        left_out=r".*\..*|(?!tst_\w*par|tst_simplerw).*|tst_filterparser",
     ),
-    Suite(
-        "mpich",
-        "mkdir -p romio && for file in src/mpi/romio/test/*.c; do "
-        "mpicc.openmpi -O1 -w -o romio/$(basename $file .c) $file || true; done",
-        "romio/*",
-        ranks=4,
-        arguments=("-fname", "file"),
-        # They write in an order that a plain run does not keep, or need 2 ranks, hints, or much memory.
-        left_out="shared_fp|coll_perf|big_extents|large_array|perf|syshints|error|atomicity",
-        name="romio",
+    # Left out: its Fortran programs, and the benchmarks.
+    *both(
+        Suite(
+            "pnetcdf",
+            "(test -e configure || autoreconf -i) && mkdir -p built-LIBRARY && cd built-LIBRARY && ../configure "
+            "MPICC=mpicc.LIBRARY --disable-fortran --disable-cxx && make -j2 "
+            "&& make -j2 -C test/testcases check TESTS= && make -j2 -C test/nonblocking check TESTS=",
+            "built-LIBRARY/test/*/*",
+            ranks=4,
+            left_out=r".*\..*|Makefile",
+        )
+    ),
+    *both(
+        Suite(
+            "mpich",
+            "mkdir -p romio-LIBRARY && for file in src/mpi/romio/test/*.c; do "
+            "mpicc.LIBRARY -O1 -w -o romio-LIBRARY/$(basename $file .c) $file || true; done",
+            "romio-LIBRARY/*",
+            ranks=4,
+            arguments=("-fname", "file"),
+            # They write in an order that a plain run does not keep, or need 2 ranks, hints, or much memory.
+            left_out="shared_fp|coll_perf|big_extents|large_array|perf|syshints|error|atomicity",
+            name="romio",
+        )
     ),
 ]
 
@@ -168,7 +206,12 @@ def built(suite: Suite, folder: Path) -> Path:
 
 def programs(suite: Suite, source: Path) -> Iterator[Path]:
     """The programs that can be run alone."""
-    for path in sorted(source.glob(suite.programs)):
+    there = sorted(source.glob(suite.programs))
+    if not there:
+        sys.exit(
+            f"lull: conformance: run {suite.label}: {source} has no {suite.programs}; remove {source} to build it again"
+        )
+    for path in there:
         if path.is_file() and os.access(path, os.X_OK) and not re.fullmatch(suite.left_out, path.name):
             yield path
 
@@ -181,21 +224,45 @@ def run(program: Path, suite: Suite, source: Path, folder: Path, approach: str) 
             shutil.copy(path, folder)
     own = {name: value.replace("SOURCE", str(source)) for name, value in suite.settings.items()}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | SETTINGS | own
-    servers = int(approach.partition("cores=")[2] or 0) if suite.ranks > 1 else int("=" in approach)
-    begins = "" if suite.ranks > 1 else str(folder.parents[2] / "begin_mpi.so")
-    before = begins
+    how, _, waits = approach.partition("+")
+    servers = int(how.partition("cores=")[2] or 0) if suite.ranks > 1 else int("=" in how)
+    before = str(folder.parents[2] / ("kept_files.so" if suite.ranks > 1 else "begin_mpi.so"))
     if approach:
-        nodes = {"LULL_NODES": "2"} if "nodes" in approach else {}
-        environment = preloaded(environment, tools={"LULL_STAGE": approach}) | nodes
-        before = ":".join(filter(None, [begins, environment.pop("LD_PRELOAD")]))
+        tools = {"LULL_STAGE": how} | ({"LULL_STAGE_CLOSE": waits} if waits else {})
+        environment = preloaded(environment, tools=tools) | ({"LULL_NODES": "2"} if "nodes" in how else {})
+        before = ":".join(filter(None, [before, environment.pop("LD_PRELOAD")]))
     limit = SECONDS if approach else SECONDS // 2
-    start = ["timeout", "-k9", str(limit), "mpirun.openmpi", "-n", str(suite.ranks + servers)]
-    start += ["--oversubscribe", "--bind-to", "none"]
-    words = [*start, "env", f"LD_PRELOAD={before}", "BEGIN_MPI=1", str(program), *suite.arguments]
+    start = ["timeout", "-k9", str(limit), f"mpirun.{suite.mpi}", "-n", str(suite.ranks + servers)]
+    start += ["--oversubscribe", "--bind-to", "none"] if suite.mpi == "openmpi" else []
+    words = [
+        *start,
+        "env",
+        f"LD_PRELOAD={before}",
+        "BEGIN_MPI=1",
+        f"KEPT_FILES={folder}",
+        str(program),
+        *suite.arguments,
+    ]
     with (folder.parent / f"{folder.name}.log").open("w") as log:
-        return subprocess.run(
+        code = subprocess.run(
             words, env=environment, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL, check=False
         ).returncode
+    number_removed_files(folder)
+    return code
+
+
+def number_removed_files(folder: Path) -> None:
+    """Number the files of kept_files.c without gaps: ranks that remove a file at once keep it several times."""
+    seen: Counter[str] = Counter()
+    inodes = set()
+    for path in sorted(folder.glob("*.removed*"), key=lambda path: int(path.name.rpartition(".removed")[2])):
+        name = path.name.rpartition(".removed")[0]
+        if (inode := path.stat().st_ino) in inodes:
+            path.unlink()
+        else:
+            path.rename(folder / f"{name}.removed{seen[name]}")
+            seen[name] += 1
+            inodes.add(inode)
 
 
 def same(one: Path, other: Path) -> bool:
@@ -243,16 +310,17 @@ def differences(program: Path, suite: Suite, source: Path, into: Path) -> tuple[
 def main() -> int:
     """Run every program of every suite; not 0 if anything differs from the plain run."""
     options = argparse.ArgumentParser()
+    options.add_argument("--suite", default="", help="a regular expression; the others are not built")
     options.add_argument("--only", default="", help="a regular expression, of SUITE/PROGRAM")
     options.add_argument("--folder", type=Path, default=Path("build/conformance"))
     asked = options.parse_args()
     folder: Path = asked.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    subprocess.run(
-        ["mpicc.openmpi", "-O1", "-shared", "-fPIC", HERE / "begin_mpi.c", "-o", folder / "begin_mpi.so"], check=True
-    )
+    for name in ("begin_mpi", "kept_files"):
+        words = ["mpicc.openmpi", "-O1", "-shared", "-fPIC", HERE / f"{name}.c", "-o", folder / f"{name}.so"]
+        subprocess.run(words, check=True)
     failed = False
-    for suite in SUITES:
+    for suite in (one for one in SUITES if re.search(asked.suite, one.label)):
         source = built(suite, folder)
         ends: Counter[str] = Counter()
         shutil.rmtree(folder / suite.label, ignore_errors=True)
