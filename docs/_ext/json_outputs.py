@@ -15,6 +15,7 @@ PAGES = {
     "lull.comparison.result": "comparison.md",
     "lull.statistics.bootstrap": "comparison.md",
     "lull.simulation.account": "simulate-toml.md",
+    "lull.simulation.tolerance": "simulate-toml.md",
     "lull.prediction.account": "machine-toml.md",
     "lull.model.machine": "machine-toml.md",
 }

@@ -37,7 +37,7 @@ from lull.prediction import account as prediction_account
 from lull.record.table import COLUMNS
 from lull.schemas.fields import comments_of
 from lull.schemas.forms import FORMS
-from lull.simulation import account
+from lull.simulation import account, tolerance
 from lull.statistics import bootstrap, formatting
 from lull.study import file
 from lull.study.kinds import DEFAULT, KINDS, read_study, study_kind
@@ -47,7 +47,11 @@ from openshmem import Interface
 from openshmem_routines import program_of_each
 
 IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md to which other pages refer
-ELSEWHERE = {"TimeAccount": "simulate-toml.md", "Interval": "comparison.md"}  # such sections of other pages
+ELSEWHERE = {  # such sections of other pages
+    "TimeAccount": "simulate-toml.md",
+    "Tolerance": "simulate-toml.md",
+    "Interval": "comparison.md",
+}
 MARK = re.compile(r"^<!-- generated: ([a-z-]+) -->$", re.MULTILINE)
 
 
@@ -317,7 +321,8 @@ def power_presets() -> str:
 
 def simulation_json() -> str:
     """simulation.json, which is also the output of `lull simulate --format json`."""
-    return models_in(account.SimulationFile, account.Model)
+    parts = (models_in(account.SimulationFile, account.Model), models_in(tolerance.Tolerance, tolerance.Model))
+    return "\n\n".join(parts)
 
 
 def simulation_links() -> str:
