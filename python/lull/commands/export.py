@@ -74,7 +74,7 @@ UNASKED_S = 60.0  # the feed is read at least this often, even without requests,
 @click.option(
     "--collector",
     metavar="ADDRESS",
-    help="Export the jobs that the collector at HOST:PORT or a socket shows you, by user and project.",
+    help="HOST:PORT or socket of the collector whose jobs, as far as you may see them, to export.",
 )
 @click.option(
     "--site",

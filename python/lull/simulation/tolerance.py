@@ -51,9 +51,7 @@ class Sleep(Model):
     settings: dict[str, Any]  # its entry, with all defaults that apply
     slowdown: float  # with its hold, as a share
     saved: float  # saved with its hold, as a share of active power
-    shortest_hold_s: (
-        float  # the shortest hold with which the program is not slower than tolerated, to a quarter of an octave
-    )
+    shortest_hold_s: float  # the shortest hold with which the program is slower by the slowdown at most, to 19 %
     shortest_slowdown: float  # slowdown with that hold
     shortest_saved: float  # saved with that hold
 
