@@ -13,6 +13,7 @@ import numpy as np
 
 from lull.base.whole_file import write_whole
 from lull.report import svg
+from lull.simulation import tolerance_plot
 from lull.simulation.account import LatencyAccount, RepeatAccount, SimulationFile
 from lull.simulation.latency import percentile
 from lull.simulation.result import STATES
@@ -39,7 +40,12 @@ def write_plots(folder: Path, named: Named, form: str = "svg") -> list[Path]:
     Raises:
         LullError: The folder cannot be written.
     """
-    made = {"latency": latency_distribution(named), "link-use": link_use(named), "states": time_in_states(named)}
+    made = {
+        "latency": latency_distribution(named),
+        "link-use": link_use(named),
+        "states": time_in_states(named),
+        "tolerance": tolerance_plot.slowdowns(named),
+    }
     there = {name: plot for name, plot in made.items() if plot is not None}
     if form == "pdf":
         return _write(folder, {f"{name}.pdf": plot.pdf() for name, plot in there.items()})

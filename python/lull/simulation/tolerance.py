@@ -20,7 +20,7 @@ from lull.record import Model
 from lull.simulation.latency import PICOSECONDS
 from lull.statistics import formatting
 
-MESSAGE, CABLE = "message", "cable"  # of Delay.of
+MESSAGE, CABLE, BYTE = "message", "cable", "byte"  # of Delay.of
 
 
 class CriticalPath(Model):

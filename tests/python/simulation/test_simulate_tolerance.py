@@ -83,7 +83,9 @@ def test_goal_has_one_too(tmp_path: Path) -> None:
 
 def test_command_prints_it(lull: Lull) -> None:
     (lull.folder / "net.toml").write_text(FILE)
-    said = lull.run("simulate", "net.toml", "--savings", "--out", "net").stdout
+    said = lull.run("simulate", "net.toml", "--savings", "--out", "net", "--plots", "plots").stdout
+    plot = (lull.folder / "plots" / "tolerance.svg").read_text()
+    assert "net: 1.0 % slower with" in plot and "of the bandwidth" in plot
     assert "critical path of fe: computing" in said
     assert "until 1.0 % slower" in said
     assert "by the critical path" in said
