@@ -62,7 +62,7 @@ def _one(name: str, assignments: tuple[str, ...], draw: Path | None, form: str) 
         choice = _core.read_network_choice(changed({named: name}, assignments), f"show the topology {name}")
         figures = _core.topology_metrics(choice.name, choice.parameters)
     if draw is not None:
-        from lull.simulation.drawing import draw_network
+        from lull.simulation.topology.drawing import draw_network
 
         draw_network(choice, draw)
     described = next(known for known in _core.topologies() if known.name == choice.name)

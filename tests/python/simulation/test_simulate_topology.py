@@ -11,8 +11,8 @@ import pytest
 
 from conftest import Lull
 from lull import _core
-from lull.simulation.contraction import graph_of
-from lull.simulation.drawing import MOST_DOTS, draw_network
+from lull.simulation.topology.contraction import graph_of
+from lull.simulation.topology.drawing import MOST_DOTS, draw_network
 
 
 def test_without_a_name_it_lists_topologies_and_presets(lull: Lull):

@@ -19,7 +19,7 @@ from lull import _core
 from lull.base.errors import UsageError
 from lull.base.native import native_errors
 from lull.report import svg
-from lull.simulation.contraction import Graph, graph_of, levels_of
+from lull.simulation.topology.contraction import Graph, graph_of, levels_of
 from lull.statistics import formatting
 
 MOST_DOTS = 200
