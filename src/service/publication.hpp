@@ -40,6 +40,8 @@ class publication {
   // The owners of open accounts, after each change of the accounts.
   void set_users(const std::set<std::int64_t>& users);
   void publish(const std::vector<counter_value>& now, std::int64_t time_ns);
+  // Whether nothing of the present epoch has been published.
+  [[nodiscard]] bool begins() const { return is_first_; }
 
   [[nodiscard]] std::int64_t number() const { return number_; }
   // No value if nothing has been published since the epoch began.

@@ -230,7 +230,12 @@ bool server::answer_if_published(connection& c) {
   return send_to(c.fd.get(), text_of(*p));
 }
 
-void server::publish() { publication_.publish(node_.served_values(), node_.now_ns()); }
+// Publications are at least an interval apart, also if one was late: a reader that has one does not ask for another
+// before (meter/sources/served.cpp).
+void server::publish(bool is_wanted) {
+  publication_.publish(node_.served_values(), node_.now_ns());
+  next_publication_ns_ = is_wanted ? now_ns() + publication_interval_ns : next_reading_ns_;
+}
 
 void server::do_what_is_due() {
   const std::int64_t now = now_ns();
@@ -238,20 +243,15 @@ void server::do_what_is_due() {
   const bool is_wanted = now < wanted_until_ns_;
   const bool attributes = now >= next_reading_ns_, publishes = now >= next_publication_ns_;
   if (!attributes && !publishes) return;
-  // A missed time is skipped.
-  const auto next = [&](std::int64_t due, std::int64_t every) { return due + every > now ? due + every : now + every; };
   if (attributes) {
     node_.advance();
     node_.close_abandoned();
     publication_.set_users(node_.users());
-    next_reading_ns_ = next(next_reading_ns_, period);
+    next_reading_ns_ = next_reading_ns_ + period > now ? next_reading_ns_ + period : now + period;  // skip missed ones
   } else {
     node_.read_counters();
   }
-  publish();
-  next_publication_ns_ = is_wanted
-                             ? (publishes ? next(next_publication_ns_, publication_interval_ns) : next_publication_ns_)
-                             : next_reading_ns_;
+  if (publishes || !is_wanted || publication_.begins()) publish(is_wanted);
   if (now >= next_save_ns_) {
     node_.save();
     next_save_ns_ = now + save_interval_ns;

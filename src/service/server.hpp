@@ -61,7 +61,7 @@ class server {
   [[nodiscard]] std::string mine(const peer& who) const;
   [[nodiscard]] std::string whole_node() const;
   bool answer_if_published(connection& c);
-  void publish();
+  void publish(bool is_wanted);
   void do_what_is_due();
   [[nodiscard]] int next_due_ms() const;
   [[nodiscard]] bool is_read(const connection& c) const;
