@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
 
 from lull import __version__, record
 from lull.base.errors import UsageError
+from lull.base.whole_file import write_whole
 from lull.comparison import conditions
 from lull.comparison.compare import compare_all
 from lull.comparison.conditions import Condition
 from lull.comparison.describe import describe
+from lull.comparison.junit import Case, as_junit
 from lull.comparison.marginal import marginal
 from lull.comparison.quantity import quantity
 from lull.comparison.result import Comparisons, ConditionFinding
@@ -35,6 +38,16 @@ class CompareRequest:
     form: str
     fail_if: list[Condition]
     fail_on_median: bool
+    junit: Path | None
+
+
+@dataclass(frozen=True)
+class CompareAnswer:
+    """What the comparison found, next to the result itself."""
+
+    findings: list[ConditionFinding]
+    cases: list[Case]
+    show: Callable[[], None]
 
 
 @click.command(short_help="Compare records: Speedup, Greenup, Powerup.")
@@ -62,6 +75,12 @@ class CompareRequest:
     f" and the operators {' '.join(conditions.OPERATORS)}.",
 )
 @click.option("--fail-on-median", is_flag=True, help="Let --fail-if test the ratio of medians, not its interval.")
+@click.option(
+    "--junit",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Also write JUnit XML for CI systems: a test case for each of B..., which fails with --fail-if.",
+)
 @click.pass_context
 def compare(
     context: click.Context,
@@ -73,6 +92,7 @@ def compare(
     form: str,
     fail_if: tuple[str, ...],
     fail_on_median: bool,
+    junit: Path | None,
 ) -> None:
     """Compare the records B... with the record A, the baseline.
 
@@ -86,12 +106,15 @@ def compare(
     if len(ordered) < 2:
         raise UsageError("compare", "one record alone is compared with nothing", "name a second one")
     runs = distinct(ordered, [record.read(folder) for folder in ordered])
-    asked = CompareRequest(ordered, runs, region, per, allow_mixed, form, parsed, fail_on_median)
+    asked = CompareRequest(ordered, runs, region, per, allow_mixed, form, parsed, fail_on_median, junit)
     simulated = all(is_simulated(run) for run in runs)
-    findings = _compare_simulations(asked) if simulated else _compare_measurements(asked)
-    for line in filter(None, map(conditions.sentence, findings)):
+    answer = _compare_simulations(asked) if simulated else _compare_measurements(asked)
+    if asked.junit is not None:
+        write_whole(asked.junit, as_junit(runs[0], answer.cases, answer.findings), "JUnit file", "--junit")
+    answer.show()
+    for line in filter(None, map(conditions.sentence, answer.findings)):
         print(f"lull: {line}", file=sys.stderr)
-    if any(finding.met for finding in findings):
+    if any(finding.met for finding in answer.findings):
         context.exit(conditions.MET_EXIT_CODE)
 
 
@@ -103,7 +126,7 @@ def baseline_first(folders: Sequence[Path], baseline: Path | None) -> list[Path]
     return [baseline, *others]
 
 
-def _compare_measurements(asked: CompareRequest) -> list[ConditionFinding]:
+def _compare_measurements(asked: CompareRequest) -> CompareAnswer:
     first, *others = asked.runs
     found = compare_all(first, others, region=asked.region, per=asked.per, allow_mixed=asked.allow_mixed)
     slope = marginal([quantity(run, region=asked.region, per=asked.per) for run in asked.runs])
@@ -112,11 +135,15 @@ def _compare_measurements(asked: CompareRequest) -> list[ConditionFinding]:
     result = Comparisons(
         lull_version=__version__, baseline=first.label, comparisons=found, marginal=slope, conditions=findings
     )
-    show_result(asked.form, lambda: describe(found, slope), lambda: result.model_dump_json(by_alias=True, indent=1))
-    return findings
+    cases = [Case(run, one.verdict, one.candidate.time_s.median) for run, one in zip(others, found, strict=True)]
+
+    def show() -> None:
+        show_result(asked.form, lambda: describe(found, slope), lambda: result.model_dump_json(by_alias=True, indent=1))
+
+    return CompareAnswer(findings, cases, show)
 
 
-def _compare_simulations(asked: CompareRequest) -> list[ConditionFinding]:
+def _compare_simulations(asked: CompareRequest) -> CompareAnswer:
     """Compare each candidate with the baseline by the quantities of simulations."""
     from lull.simulation import comparison
     from lull.simulation.account import read_simulation
@@ -131,5 +158,10 @@ def _compare_simulations(asked: CompareRequest) -> list[ConditionFinding]:
     candidates = [(one.candidate, conditions.metrics_of_ratios(one.speedup, one.greenup, one.powerup)) for one in found]
     findings = conditions.judge(asked.fail_if, candidates, on_median=asked.fail_on_median)
     result = comparison.SimulatedComparisons(lull_version=__version__, comparisons=found)
-    show_result(asked.form, lambda: comparison.describe(found), lambda: result.model_dump_json(by_alias=True, indent=1))
-    return findings
+    cases = [Case(run, comparison.verdict(one)) for run, one in zip(asked.runs[1:], found, strict=True)]
+
+    def show() -> None:
+        as_json = partial(result.model_dump_json, by_alias=True, indent=1)
+        show_result(asked.form, partial(comparison.describe, found), as_json)
+
+    return CompareAnswer(findings, cases, show)
