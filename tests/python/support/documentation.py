@@ -95,7 +95,9 @@ class Page:
 
 def sources() -> list[Path]:
     """Every page that users and developers read."""
-    return [TOP / "README.md", TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").rglob("*.md"))]
+    folders = (TOP / "docs", TOP / "skills")
+    pages = [path for folder in folders for path in sorted(folder.rglob("*.md"))]
+    return [TOP / "README.md", TOP / "CONTRIBUTING.md", *pages]
 
 
 def pages() -> list[Page]:
