@@ -26,6 +26,11 @@ def millions(benchmark: str, name: str) -> str:
     return number(_kept(benchmark)["figures"][name] / 1e6, 1)
 
 
+def percents(benchmark: str, name: str) -> str:
+    """A ratio in percent."""
+    return f"{number(100 * _kept(benchmark)['figures'][name], 0)} %"
+
+
 def commit(benchmark: str) -> str:
     """The commit that was measured."""
     return f"`{_kept(benchmark)['commit']}`"

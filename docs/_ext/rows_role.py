@@ -27,6 +27,7 @@ PAGES = {  # pages, and the modules whose names their expressions use
     "explanation/simulator-validation": "rows_benchmarks",
     "design/one-sided-speed": "rows_benchmarks",
     "gallery": "rows_gallery",
+    "index": "rows_benchmarks",
 }
 
 
