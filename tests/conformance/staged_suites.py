@@ -272,7 +272,7 @@ def same(one: Path, other: Path) -> bool:
     if one.is_dir() or filecmp.cmp(one, other, shallow=False):
         return True
     # In this folder, because names of external files are relative to the current folder.
-    command = ["timeout", "30", "h5diff", one, other]  # it walks through sparse datasets of any size
+    command = ["timeout", "30", "h5diff", str(one), str(other)]  # it walks through sparse datasets of any size
     return subprocess.run(command, cwd=one.parent, capture_output=True, check=False).returncode == 0
 
 
@@ -317,7 +317,7 @@ def main() -> int:
     folder: Path = asked.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("begin_mpi", "kept_files"):
-        words = ["mpicc.openmpi", "-O1", "-shared", "-fPIC", HERE / f"{name}.c", "-o", folder / f"{name}.so"]
+        words = ["mpicc.openmpi", "-O1", "-shared", "-fPIC", str(HERE / f"{name}.c"), "-o", str(folder / f"{name}.so")]
         subprocess.run(words, check=True)
     failed = False
     for suite in (one for one in SUITES if re.search(asked.suite, one.label)):
