@@ -24,7 +24,6 @@ PAGES = {  # pages, and the modules whose names their expressions use
     "explanation/gpu-patterns-study": "rows_gpu",
     "explanation/choices-study": "rows_benchmarks",
     "explanation/network-simulator": "rows_benchmarks",
-    "explanation/simulator-validation": "rows_benchmarks",
     "design/one-sided-speed": "rows_benchmarks",
     "gallery": "rows_gallery",
     "index": "rows_benchmarks",

@@ -51,7 +51,7 @@ def test_a_page_has_no_barriers(lull: Lull, chromium: Browser, name: str) -> Non
         (lull.folder / "net.toml").write_text(NET)
         assert lull.run("simulate", "net.toml", "--out", "results/net").returncode == 0
     page = lull.folder / "page.html"
-    done = lull.run(*PAGES[name], *(() if "--out" in PAGES[name] else ("--format", "html")))
+    done = lull.run(*PAGES[name], *(() if "--to" in PAGES[name] else ("--format", "html")))
     assert done.returncode in (0, 1), done.stderr
     if not page.exists():
         page.write_text(done.stdout)

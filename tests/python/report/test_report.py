@@ -172,7 +172,7 @@ def test_sizes_make_lines_of_scaling(tmp_path):
 @pytest.mark.parametrize(("chosen", "begins"), [((), b"<svg "), (("--plots-as", "pdf"), b"%PDF-")])
 def test_plots_are_files_on_demand(study, tmp_path, chosen, begins):
     out, plots = tmp_path / "out.html", tmp_path / "deep" / "plots"
-    result = CliRunner().invoke(report, [str(study), "--out", str(out), "--plots", str(plots), *chosen])
+    result = CliRunner().invoke(report, [str(study), "--to", str(out), "--plots", str(plots), *chosen])
     assert result.exit_code == 0, result.output
     ending = "pdf" if chosen else "svg"
     names = {f"{name}.{ending}" for name in ("gps-up", "runs", "domains", "power-1-poll", "power-2-adaptive")}
@@ -188,7 +188,7 @@ def _in_order(told):
 
 
 def test_a_format_without_plots_is_a_mistake(study, tmp_path):
-    result = CliRunner().invoke(report, [str(study), "--out", str(tmp_path / "x.html"), "--plots-as", "pdf"])
+    result = CliRunner().invoke(report, [str(study), "--to", str(tmp_path / "x.html"), "--plots-as", "pdf"])
     assert isinstance(result.exception, UsageError)
     assert not (tmp_path / "x.html").exists()
 
@@ -196,7 +196,7 @@ def test_a_format_without_plots_is_a_mistake(study, tmp_path):
 def test_plots_where_a_file_stands_are_refused_before_the_report_is_written(study, tmp_path):
     (tmp_path / "plots").write_text("in the way")
     result = CliRunner().invoke(
-        report, [str(study), "--out", str(tmp_path / "x.html"), "--plots", str(tmp_path / "plots")]
+        report, [str(study), "--to", str(tmp_path / "x.html"), "--plots", str(tmp_path / "plots")]
     )
     assert isinstance(result.exception, LullError)
     assert "--plots" in str(result.exception)
@@ -272,7 +272,7 @@ def test_a_record_named_twice_counts_once(study):
 
 def test_the_command_writes_the_file_and_says_where(study, tmp_path):
     out = tmp_path / "deep" / "out.html"
-    result = CliRunner().invoke(report, [str(study), "--out", str(out), "--baseline", str(study / "c")])
+    result = CliRunner().invoke(report, [str(study), "--to", str(out), "--baseline", str(study / "c")])
     assert result.exit_code == 0, result.output
     assert result.stdout.strip() == str(out)
     assert "compared with <strong>interrupt</strong>" in out.read_text()

@@ -115,8 +115,8 @@ def test_a_file_that_is_cut_off_gives_the_ranks_that_are_whole(lull: Lull, merge
     ("arguments", "found"),
     [
         (["nothing"], "nothing was recorded there"),
-        (["--out", "t.otf2", "t"], "t.otf2 does not end in .lulltrace"),
-        (["--out", "missing/t.lulltrace", "t"], "No such file or directory"),
+        (["--to", "t.otf2", "t"], "t.otf2 does not end in .lulltrace"),
+        (["--to", "missing/t.lulltrace", "t"], "No such file or directory"),
     ],
 )
 def test_what_cannot_be_merged_is_one_line(lull: Lull, arguments: list[str], found: str) -> None:
