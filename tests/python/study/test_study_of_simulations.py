@@ -95,13 +95,14 @@ def row(application: str, mode: str, *, saved: float = 0.0, slowdown: float | No
 
 def test_the_studies_of_simulations_that_come_with_lull_are_well_formed() -> None:
     links = read_study(installed.studies()["links"])
-    single, left_open, multi = links.grids
+    single, left_open, held, multi = links.grids
     settings = 1 + sum(len(power.holds) for power in links.power)
     assert settings == 12
     of_each = len(links.topologies) * len(links.mappings) * settings
     assert of_each * len(list(workloads_of(links, single))) == 2520
     assert of_each * len(list(workloads_of(links, multi))) == 1440
     assert len(left_open.power) == 7
+    assert len(held.power) == 3
     assert len(all_points(links.made_quick())) == 1 * 2 * (5 * (7 + 2) + 3 * 7)
 
 
