@@ -31,7 +31,7 @@ TABLE = TOP / "docs" / "results" / "links" / "tolerance.csv"
 COLUMNS = ("application", "network", "processes", "change", "slowdown_by_path", "slowdown", "saved_by_path", "saved")
 NETWORKS = ("fat-tree-4608", "dragonfly-rows-4608", "hyperx-4608")
 LARGER = ("dragonfly-rows-4608", 256)
-APPLICATIONS = {  # few steps: a run has many of what it waits for all the same
+APPLICATIONS = {  # few steps, in which each process still waits for many messages
     "kripke": {"steps": 2},
     "laghos": {"steps": 1},
     "amg": {"solves": 1},

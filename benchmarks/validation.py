@@ -107,9 +107,9 @@ def workloads() -> Iterator[Workload]:
         yield Workload("ping-pong", size, steps, 100 * (alone + size / RATE))
     for size in (4096, 262144):
         yield Workload("ring", size, list(rounds(40, size, lambda r: [(r + 1) % NODES])), 40 * (alone + size / RATE))
-        beside = lambda r: [r // 4 * 4 + (r + 1) % 4, r // 4 * 4 + (r - 1) % 4, (r + 4) % NODES, (r - 4) % NODES]  # noqa: E731
+        neighbours = lambda r: [r // 4 * 4 + (r + 1) % 4, r // 4 * 4 + (r - 1) % 4, (r + 4) % NODES, (r - 4) % NODES]  # noqa: E731
         closed = 20 * (20e-6 + alone + 4 * size / RATE)
-        yield Workload("stencil, 20 µs of computing", size, list(rounds(20, size, beside, 20_000)), closed)
+        yield Workload("stencil, 20 µs of computing", size, list(rounds(20, size, neighbours, 20_000)), closed)
         to_all = lambda r: [(r + shift) % NODES for shift in range(1, NODES)]  # noqa: E731
         yield Workload("all to all at once", size, list(rounds(2, size, to_all)), 2 * (alone + 15 * size / RATE))
         pairs = [step for shift in range(1, NODES) for step in rounds(1, size, lambda r, s=shift: [r ^ s])]

@@ -1,4 +1,4 @@
-"""Details of old jobs in Parquet files beside the store, a pair for each month, instead of rows of SQLite.
+"""Details of old jobs in Parquet files next to the store, a pair for each month, instead of rows of SQLite.
 
 `NUMBER.nodes.parquet` has what jobs held and used on each node, `NUMBER.energy.parquet` its energy by domain; NUMBER
 contains the month (2026-01-1). Jobs and sums stay in the store, so that lists and sums need no file; one old job is

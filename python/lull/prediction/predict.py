@@ -118,7 +118,7 @@ def predict(program: Program, question: Question, interrupts: Interrupts) -> Pre
         changes = bearing.checked(active, tolerance)
         further = [Task(name, 0, json.dumps(content)) for name, content in described_further.items()]
         further += [Task(name, 0, json.dumps(content), links=False) for name, content in changes.items()]
-        files |= simulate(further)
+        files |= simulate(further) if further else {}
         borne = bearing.simulated(tolerance, {name: files[name].repeats[0].jobs[0].run_time_s for name in changes})
     for mode in question.modes[1:]:
         compared = against(files[mode.name], baseline)

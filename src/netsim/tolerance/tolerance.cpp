@@ -70,7 +70,7 @@ class sleeping {
   }
 
  private:
-  [[nodiscard]] double slowdown(const run_asleep& r) const { return (r.time - begun_) / lasted_ - 1; }
+  [[nodiscard]] double slowdown(const run_asleep& r) const { return lasted_ > 0 ? (r.time - begun_) / lasted_ - 1 : 0; }
   // The same for policies that differ in their hold alone.
   [[nodiscard]] picoseconds shortest_hold(link_policy policy) {
     policy.hold = 0;

@@ -53,7 +53,7 @@ def lines_of(picture: str) -> list[str]:
 def test_readme_and_index_state_the_same_facts_with_the_numbers_of_kept_rows() -> None:
     index = rows_role.filled_in("index", (TOP / "docs" / "index.md").read_text(encoding="utf-8"))
     readme = (TOP / "README.md").read_text(encoding="utf-8").replace("](docs/", "](")
-    assert section(readme, "What is special") == section(index, "What is special")
+    assert section(readme, "Highlights") == section(index, "Highlights")
 
 
 def test_the_terminal_shows_the_output_of_this_program() -> None:

@@ -397,3 +397,12 @@ def test_tolerance_needs_a_slowdown(lull: Lull, machine: Path) -> None:
     refused = lull.run("predict", "--on", str(machine), "--tolerance", "--slowdown", "0", "trace")
     assert refused.returncode == 2
     assert "--slowdown is 0; accept some slowdown" in refused.stderr
+
+
+def test_processes_of_one_node_bear_any_network(tmp_path: Path, machine: Path) -> None:
+    trace = traced(tmp_path / "trace", 4)
+    out = tmp_path / "out"
+    result = library.predict(trace, on=machine, per_node=4, placements=0, power="active", tolerance=True, out=out)
+    assert result.found.tolerance is not None and result.found.tolerance.path.messages == 0
+    assert all(delay.most_s is None for delay in result.found.tolerance.delays)
+    assert result.found.checks == [] and len(result.found.modes) == 1

@@ -69,7 +69,7 @@ SOCKET = Path("/run/lull-collect/jobs")
 @click.option(
     "--archive",
     is_flag=True,
-    help="Move details of old jobs from the store to Parquet files beside it, and end; a collector may run meanwhile.",
+    help="Move details of old jobs from the store to Parquet files next to it, and end; a collector may be running.",
 )
 @click.option(
     "--keep",
